@@ -77,10 +77,6 @@ class PartialRefusal(Stop):
         self.rest = rest
         self.once = once
 
-    def going_on(self, rest: Pass) -> PartialRefusal:
-        """Return the same refusal with another way on."""
-        return PartialRefusal(self, rest, once=self.once)
-
 
 Body: TypeAlias = Callable[[Any, Run[Any, Any]], Any]
 """``(state, run) -> Writes | Pass``, or a generator that yields `Call` and returns one of them."""
@@ -169,6 +165,19 @@ def declare_like(body: Body, *, reads: Sequence[str] = (), writes: Sequence[str]
     said = replace(said, reads=(*said.reads, *reads)) if said.reads is not None else said
     said = replace(said, writes=(*(said.writes or ()), *writes))
     return declares(**{item.name: getattr(said, item.name) for item in fields(said)})
+
+
+def redirect_guard(body: Body, lead: Callable[[Pass, Any], Pass], *, writes: Sequence[str] = ()) -> Body:
+    """Return the body of a guard that goes on as `lead` makes of its way, after a refusal in part too."""
+
+    @declare_like(body, writes=writes)
+    def run_redirected_guard_node(state: Any, run: Run[Any, Any]) -> Pass:
+        try:
+            return lead(body(state, run), run)
+        except PartialRefusal as refused:
+            raise PartialRefusal(refused, lead(refused.rest, run), once=refused.once) from None
+
+    return run_redirected_guard_node
 
 
 def make_asking_node(

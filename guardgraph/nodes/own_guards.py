@@ -9,7 +9,7 @@ from typing import Any, Never, TypeAlias
 from guardgraph.guards.answers import Judged, is_partial
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.support import Claim, check_answer_support, read_unsupported_claims, show_claims
-from guardgraph.nodes.body import Body, PartialRefusal, Pass, Run, Step, Steps, declare_like, declares
+from guardgraph.nodes.body import Body, PartialRefusal, Pass, Run, Step, Steps, declares, redirect_guard
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.catalogue import Catalogue, StopReason
@@ -203,20 +203,13 @@ def lead_guard(body: Body, ways: Mapping[str, str]) -> Body:
     if not ways:
         return body
 
-    def lead(passed: Pass) -> Pass:
+    def lead(passed: Pass, run: Run[Any, Any]) -> Pass:
         if passed.to is not None and passed.to not in ways:
             return passed
         writes = {**passed.writes, HELD_STEPS: [[step.trace, step.history] for step in passed.steps]}
         return Pass(writes, None if passed.to is None else ways[passed.to])
 
-    @declare_like(body, writes=[HELD_STEPS])
-    def run_led_guard_node(state: Any, run: Run[Any, Any]) -> Pass:
-        try:
-            return lead(body(state, run))
-        except PartialRefusal as refused:
-            raise refused.going_on(lead(refused.rest)) from None
-
-    return run_led_guard_node
+    return redirect_guard(body, lead, writes=[HELD_STEPS])
 
 
 def refuse_judged_answer(judged: Judged, refusal: Stop, rest: Pass) -> Never:

@@ -21,6 +21,7 @@ from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, ask_for_edit, de
 from guardgraph.nodes.own_guards import HELD_STEPS, GuardedAnswer, release_steps
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.outcome import Outcome
+from guardgraph.state.review import name_reviewer
 from guardgraph.state.self_critique import (
     MARKERS,
     ChangeAudit,
@@ -237,7 +238,7 @@ def run_decision_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> P
     answer, reviewer = reviewed(state["raw_review"]), read_reviewer(state["raw_review"])
     trace: JsonObject = {"phase": "revise", "decided": answer["decision"]}
     told = {"action": "decide_escalation", "decision": answer["decision"]}
-    history = {**told, "decided_by": str(reviewer.get("name", reviewer["status"]))}
+    history = {**told, "decided_by": name_reviewer(reviewer)}
     writes: JsonObject = {"accepted_critique": {**state["accepted_critique"], "reviewed": answer["decision"]}}
     if answer["decision"] == EDIT:
         patch = _check_edited_draft(answer[EDITED], state, run)

@@ -32,6 +32,7 @@ from guardgraph.plain.hashing import canonical_json
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.research import BriefReview, Note, ResearchAnswer, ResearchState
+from guardgraph.state.review import name_reviewer
 from guardgraph.world.prompts import list_prompt_texts
 from guardgraph.world.proposers import Proposer
 from guardgraph.world.reviews import EDIT, EDITED
@@ -364,7 +365,7 @@ def run_brief_review_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     is_edit = answered["decision"] == EDIT
     shown = answer_guards.show_marked_answer
     text = risk.parse_edited_brief(answered[EDITED]) if is_edit else shown(state["accepted_answer"])
-    approved_by = str(who.get("name", who["status"]))
+    approved_by = name_reviewer(who)
     review = BriefReview(approved_by=approved_by, sha256=risk.hash_brief(text))
     if is_edit:
         review["edit"] = {**text}

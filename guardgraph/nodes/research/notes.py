@@ -15,7 +15,7 @@ from guardgraph.guards.research import sources as source_guards
 from guardgraph.guards.research import trust
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.support import check_note_support, list_note_claims, read_unsupported_claims
-from guardgraph.nodes.body import Body, PartialRefusal, Pass, Step, Steps, declare_like, declares, make_asking_node
+from guardgraph.nodes.body import Body, PartialRefusal, Pass, Step, Steps, declares, make_asking_node, redirect_guard
 from guardgraph.nodes.own_guards import ask_verifier
 from guardgraph.nodes.research import searching
 from guardgraph.nodes.research.scope import ResearchRun, list_usable_notes, list_usable_urls, order_notes
@@ -232,14 +232,7 @@ def lead_to_agreement(body: Body) -> Body:
             return passed
         return passed._replace(to=choose_way_to_answer(run) if run.policy.corroboration == "none" else AGREEMENT_GUARD)
 
-    @declare_like(body)
-    def run_compared_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
-        try:
-            return lead(body(state, run), run)
-        except PartialRefusal as refused:
-            raise refused.going_on(lead(refused.rest, run)) from None
-
-    return run_compared_guard_node
+    return redirect_guard(body, lead)
 
 
 @declares(
