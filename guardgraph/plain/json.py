@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from copy import deepcopy
 from numbers import Integral, Real
 from typing import Any, TypeAlias
@@ -59,6 +59,18 @@ def copy_json(value: Any) -> Any:
             elif kind not in _ATOMS:
                 holder[key] = deepcopy(item)
     return made
+
+
+def walk_json(value: JsonValue, ignored: Collection[str] = ()) -> Iterator[JsonValue]:
+    """Yield a value and all that is inside of it but under ignored keys, in no order, however deeply it is nested."""
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        yield item
+        if isinstance(item, dict):
+            waiting += [inner for key, inner in item.items() if key not in ignored]
+        elif isinstance(item, list):
+            waiting += item
 
 
 MAX_DEPTH = 64  # levels of nesting that a value may have; LangGraph's serialisation fails at about 300

@@ -6,7 +6,7 @@ Each document's tenant and readers are held against whoever asks. Copies of a te
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from numbers import Real
 from typing import Any, Final, NamedTuple
@@ -16,7 +16,7 @@ from guardgraph.grounding.values import Value, scan_values
 from guardgraph.grounding.words import list_word_keys
 from guardgraph.guards.rag.passages import cut_candidate_text
 from guardgraph.guards.stop import Stop, build_output_stop
-from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
+from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value, walk_json
 from guardgraph.plain.memory import remember_by_text
 from guardgraph.state.context import Access, Caller, is_access_allowed, normalize_document_access
 from guardgraph.state.rag import Candidate, ContextChunk, Retrieval
@@ -56,7 +56,8 @@ def explain_access_refusal(raw: JsonValue, *, caller: Caller | None, required: b
 
 def _explain_candidate_refusal(item: JsonValue, caller: Caller | None) -> JsonObject | None:
     if not isinstance(item, dict):
-        return MALFORMED if any(_KEYS & inner.keys() for inner in _walk_candidate_objects(item)) else UNCONTROLLED
+        names = {key for inner in walk_json(item) if isinstance(inner, dict) for key in inner}
+        return MALFORMED if _KEYS & names else UNCONTROLLED
     try:
         access = parse_candidate_access(item)
     except ValueError:
@@ -64,14 +65,6 @@ def _explain_candidate_refusal(item: JsonValue, caller: Caller | None) -> JsonOb
     if access is None:
         return UNCONTROLLED
     return None if is_access_allowed(access, caller) else FORBIDDEN
-
-
-def _walk_candidate_objects(value: JsonValue) -> Iterator[JsonObject]:
-    if isinstance(value, dict):
-        yield value
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    for item in inner:
-        yield from _walk_candidate_objects(item)
 
 
 def is_uncontrolled_access(details: JsonValue) -> bool:

@@ -19,7 +19,7 @@ from guardgraph.grounding.words import list_word_keys, split_words
 from guardgraph.guards.self_critique.request import IGNORED_KEYS
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.hashing import canonical_json
-from guardgraph.plain.json import JsonObject, JsonValue
+from guardgraph.plain.json import JsonObject, JsonValue, walk_json
 from guardgraph.plain.letters import normalise_to_nfkc, read_as_latin
 from guardgraph.plain.memory import remember_by_text
 from guardgraph.state.self_critique import SHIPPED_PACKS, ClaimPack
@@ -84,19 +84,12 @@ def is_licensed(pack: Pack, context: JsonObject, *, avoid_absolute_guarantees: b
         return True
     if avoid_absolute_guarantees or not read.by_context:
         return False
-    return any(_find_claims(text, (pack,)) for text in list_context_texts([context], IGNORED_KEYS))
+    return any(_find_claims(text, (pack,)) for text in list_context_texts(context, IGNORED_KEYS))
 
 
-def list_context_texts(values: Iterable[JsonValue], ignored: Sequence[str] = ()) -> Iterator[str]:
-    """Yield every text of JSON values, of any depth, but for what stands under ignored keys."""
-    unread = [*values]
-    while unread:
-        value = unread.pop()
-        if isinstance(value, str):
-            yield value
-        elif isinstance(value, dict | list):
-            held = value.items() if isinstance(value, dict) else enumerate(value)
-            unread.extend(item for key, item in held if key not in ignored)
+def list_context_texts(context: JsonValue, ignored: Sequence[str] = ()) -> Iterator[str]:
+    """Return every text of a context, of any depth, but for what stands under ignored keys."""
+    return (value for value in walk_json(context, ignored) if isinstance(value, str))
 
 
 def _get_claim_pack(pack: Pack) -> _Pack:

@@ -95,7 +95,7 @@ _DECISION = re.compile(rf"\b({'|'.join(get_args(Decision))})\b", re.IGNORECASE)
 def check_critique_links(critique: Critique, *, context: JsonObject, policy: SelfCritiquePolicy | None) -> None:
     """Refuse a critique whose changes, notes of risks or reason have a link that the incident does not have."""
     said = [*critique["required_changes"], *(risk["note"] for risk in critique["risks"]), critique["reason"]]
-    check_links(said, "invalid_critique", cited=list_context_texts(context.values()), policy=policy)
+    check_links(said, "invalid_critique", cited=list_context_texts(context), policy=policy)
 
 
 def check_decision_execution(decision: str, execution: Collection[str], *, denied: Collection[str] = ()) -> None:

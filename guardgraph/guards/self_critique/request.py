@@ -6,7 +6,7 @@ import math
 
 from guardgraph.grounding.words import list_word_keys
 from guardgraph.guards.stop import build_request_stop, check_request_depth, read_request_text
-from guardgraph.plain.json import JsonObject, JsonValue, make_storable_json
+from guardgraph.plain.json import JsonObject, JsonValue, make_storable_json, walk_json
 from guardgraph.state.self_critique import SelfCritiqueTask
 
 IGNORED_KEYS = ("policy_hints", "limits")  # keys of a context that say nothing of an incident, at any depth
@@ -40,16 +40,8 @@ def parse_self_critique_request(goal: JsonValue, incident_context: JsonValue) ->
 
 def _has_incident_facts(context: JsonObject) -> bool:
     """Say whether a context has a text that is not blank, a number, or something that is so or not."""
-    unread: list[JsonValue] = [context]
-    while unread:
-        value = unread.pop()
-        if isinstance(value, dict):
-            unread.extend(item for key, item in value.items() if key not in IGNORED_KEYS)
-        elif isinstance(value, list):
-            unread.extend(value)
-        elif value is not None and not (isinstance(value, str) and not list_word_keys(value)):
-            return True
-    return False
+    told = (value for value in walk_json(context, IGNORED_KEYS) if not isinstance(value, dict | list | None))
+    return any(not isinstance(value, str) or list_word_keys(value) for value in told)
 
 
 def _read_length_hint(hints: JsonObject) -> float | None:

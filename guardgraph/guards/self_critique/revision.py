@@ -149,7 +149,7 @@ def _check_patch_growth(draft: str, text: str, rest: str, limit: float) -> float
 
 def _check_support(text: str, context: JsonObject, draft: str, family: str, policy: SelfCritiquePolicy) -> None:
     """Refuse a text with links, values or labels that neither context nor draft has."""
-    check_links([text], family, cited=list_context_texts(context.values()), policy=policy)
+    check_links([text], family, cited=list_context_texts(context), policy=policy)
     if not policy.check_facts:
         return
     told = [write_json_text(context, IGNORED_KEYS), draft]

@@ -17,7 +17,7 @@ from guardgraph.guards.tools.schemas import drop_defaults, fill_defaults
 from guardgraph.guards.tools.support import Support, is_content, is_deciding_argument, is_number
 from guardgraph.guards.tools.values import list_empty, list_leaves, list_own_keys, list_property_names, write_leaf
 from guardgraph.plain.hashing import canonical_json, digest
-from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
+from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value, walk_json
 from guardgraph.plain.urls import normalise_host, parse_url_target
 from guardgraph.state.review import hash_licence
 from guardgraph.state.spending import Spending
@@ -353,14 +353,12 @@ def _normalise(value: JsonValue) -> JsonValue:
 
 
 def _count_repeated(value: JsonValue) -> int:
-    most, rest = 1, [value]
-    while rest:
-        item = rest.pop()
+    most = 1
+    for item in walk_json(value):
         if isinstance(item, list):
             told = (each for each in item if not isinstance(each, list) and not _is_written_number(each))
             counted = Counter(map(canonical_json, told))
             most = max(most, *counted.values(), 1)
-        rest += item.values() if isinstance(item, dict) else item if isinstance(item, list) else ()
     return most
 
 

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from guardgraph.guards.stop import Stop
 from guardgraph.plain.hashing import canonical_json
-from guardgraph.plain.json import JsonObject, JsonValue, copy_json, excerpt_value, parse_json
+from guardgraph.plain.json import JsonObject, JsonValue, copy_json, excerpt_value, parse_json, walk_json
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -208,12 +208,7 @@ def _list_references(schema: JsonValue) -> Iterator[str]:
 
 
 def _list_objects(schema: JsonValue) -> Iterator[JsonObject]:
-    rest: list[Any] = [schema]
-    while rest:
-        item = rest.pop()
-        if isinstance(item, dict):
-            yield item
-        rest += item.values() if isinstance(item, dict) else item if isinstance(item, list) else ()
+    return (item for item in walk_json(schema) if isinstance(item, dict))
 
 
 def fill_defaults(value: JsonValue, schema: JsonValue, whole: JsonObject) -> JsonValue:
