@@ -6,13 +6,13 @@ A graph that the grammar did not make declares less. Where a node may go that no
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from functools import partial
 from inspect import getattr_static, getsource
 from pathlib import Path
 from sysconfig import get_paths
 from textwrap import dedent
-from types import CodeType, FunctionType, MethodType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
 from langgraph.graph import END, START
@@ -20,7 +20,7 @@ from langgraph.graph.state import CompiledStateGraph, StateGraph
 from langgraph.types import Command, Send, interrupt
 
 from guardgraph.graphs.declaring import walk_ways
-from guardgraph.graphs.proof.topology import Finding
+from guardgraph.graphs.proof.topology import Finding, list_code_names, read_closed_values
 from guardgraph.plain.errors import InputError
 
 INSIDE: Final = ":"  # between the name of a node that is a graph and the name of a node inside it
@@ -232,9 +232,8 @@ def _find_jump(function: FunctionType, sought: frozenset[str], seen: set[Functio
     if function in seen:
         return None
     seen.add(function)
-    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=False)
-    closed = {name: cell.cell_contents for name, cell in cells if _is_cell_filled(cell)}
-    names = [*_list_mentioned_names(function.__code__)]
+    closed = read_closed_values(function)
+    names = [*list_code_names(function.__code__), *closed]
     known = {name: value for name, value in {**function.__globals__, **closed}.items() if name in names}
     for name in names:
         if name in sought or any(known.get(name) is jump for jump in _JUMPS if jump.__name__ in sought):
@@ -268,20 +267,6 @@ def _leaves_for_graph_around(graph: CompiledStateGraph[Any, Any, Any, Any]) -> b
 def _is_own(function: FunctionType) -> bool:
     file = Path(function.__code__.co_filename)
     return not any(file.is_relative_to(root) for root in _NOT_OWN)
-
-
-def _is_cell_filled(cell: Any) -> bool:
-    try:
-        return cell.cell_contents is not None
-    except ValueError:
-        return False
-
-
-def _list_mentioned_names(code: CodeType) -> Iterator[str]:
-    yield from (*code.co_names, *code.co_freevars)
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _list_mentioned_names(constant)
 
 
 def _find_way_around(ways: Mapping[str, set[str]], begin: str, guard: str, targets: set[str]) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from inspect import isclass, ismodule
@@ -357,19 +358,25 @@ def _list_function_references(function: FunctionType) -> Iterator[Any]:
     yield from vars(function).values()  # what a decorator wraps
     yield from function.__defaults__ or ()
     yield from (function.__kwdefaults__ or {}).values()
-    for cell in function.__closure__ or ():
-        try:
-            yield cell.cell_contents
-        except ValueError:  # a cell that was never filled
-            continue
-    names = dict.fromkeys(_list_code_names(function.__code__))
+    yield from read_closed_values(function).values()
+    names = dict.fromkeys(list_code_names(function.__code__))
     found = [function.__globals__[name] for name in names if name in function.__globals__]
     for item in found:
         yield from (vars(item)[name] for name in names if name in vars(item)) if ismodule(item) else (item,)
 
 
-def _list_code_names(code: CodeType) -> Iterator[str]:
+def read_closed_values(function: FunctionType) -> dict[str, Any]:
+    """Return what a function closes over, by name."""
+    closed: dict[str, Any] = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        with suppress(ValueError):  # a cell that was never filled
+            closed[name] = cell.cell_contents
+    return closed
+
+
+def list_code_names(code: CodeType) -> Iterator[str]:
+    """Yield the names of globals and attributes that a function mentions, and the functions inside of it."""
     yield from code.co_names
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
-            yield from _list_code_names(inner)
+            yield from list_code_names(inner)
