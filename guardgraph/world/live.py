@@ -123,21 +123,21 @@ async def aperform_call(call: Call, seconds: float, most: int = REPLY_BYTES) -> 
 
 def _perform_at_once(call: Call, most: int) -> Outcome:
     try:
-        returned = _call_function_target(call, call.shown)  # it is ours, and needs no copy
+        returned = call.target(call.shown)  # type: ignore[operator, misc] # it is ours, and needs no copy
         return _read_returned_reply(call, returned, most)
     except Exception as error:  # noqa: BLE001 - as in a thread
         return _build_raised_outcome(call, error)
 
 
 async def _await_call_target(call: Call) -> Any:
-    target = call.target
+    target: Any = call.target
     try:
         if isinstance(target, Runnable):
             return await target.ainvoke(copy_json(call.shown))
         if inspect.iscoroutinefunction(target):
             return await target(copy_json(call.shown))
-        work = partial(_call_function_target, call, copy_json(call.shown))
-        returned = await deadline.await_in_thread(work, identify_target(call.target))
+        work = partial(target, copy_json(call.shown))
+        returned = await deadline.await_in_thread(work, identify_target(target))
         return await returned if inspect.iscoroutine(returned) else returned
     except PASSING:
         raise
@@ -146,20 +146,12 @@ async def _await_call_target(call: Call) -> Any:
 
 
 def _invoke_call_target(call: Call) -> Any:
+    target: Any = call.target
     try:
-        if isinstance(call.target, Runnable):
-            return call.target.invoke(copy_json(call.shown))
-        returned = _call_function_target(call, copy_json(call.shown))
+        if isinstance(target, Runnable):
+            return target.invoke(copy_json(call.shown))
+        returned = target(copy_json(call.shown))
         return asyncio.run(returned) if inspect.iscoroutine(returned) else returned
-    except PASSING:
-        raise
-    except BaseException as error:
-        raise convert_exit(error) from error
-
-
-def _call_function_target(call: Call, shown: JsonObject) -> Any:
-    try:
-        return call.target(shown)  # type: ignore[operator, misc]
     except PASSING:
         raise
     except BaseException as error:
