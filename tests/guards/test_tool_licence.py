@@ -251,6 +251,19 @@ def test_what_a_task_denies_bounds_or_says_of_another_thing_is_not_licensed(task
     assert reason("send_money", args, task, rule=ToolRule(approve="never")).startswith("unsupported_argument:")
 
 
+def test_what_the_user_denies_later_nothing_before_it_licenses():
+    """No earlier turn does, and no trusted field; what is asked for once more is."""
+    said = "Send 900 to Bob, that is to bob@corp.org, on 2024-05-13"
+    args = {"to": "Bob", "amount": 900, "cc": "bob@corp.org", "when": "2024-05-13"}
+    turns = [{"role": "user", "content": said}]
+    assert not unsupported("send_mail", args, "Thanks. Go on", history=turns)
+    no = "No, not to Bob, never to bob@corp.org, not 900 and not on May 13, 2024"
+    assert unsupported("send_mail", args, no, history=turns) == [*args.values()]
+    assert not unsupported("send_mail", args, said, history=[*turns, {"role": "user", "content": no}])
+    before = [made("contacts", {"people": [{"email": "bob@corp.org"}]}), made(number=2)]
+    assert unsupported("send_mail", {"cc": "bob@corp.org"}, "Mail all but bob@corp.org", before=before)
+
+
 @pytest.mark.parametrize(
     "piece", ["not Ada ", "not 900 - ", "“Ada", "\n- Ada", "1/", "ada@corp.org ", "all but ", "900-"]
 )

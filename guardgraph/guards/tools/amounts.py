@@ -120,7 +120,7 @@ def licenses_moment(values: Sequence[Value], moment: str, key: str) -> bool:
     """Say whether the date and the time of day of a moment in ISO 8601 are among some values, in the same zone."""
     if _OFFSET.search(moment):
         return False
-    wanted, fitting = read_values(moment), _list_fitting(values, key)
+    wanted, fitting = read_values(moment).licensing, _list_fitting(values, key)
     return bool(wanted) and all(
         any(is_same_value(_read_first(each), _read_first(other)) for other in fitting) for each in wanted
     )

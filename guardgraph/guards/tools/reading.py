@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import ChainMap, defaultdict
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from guardgraph.grounding.languages import LANGUAGES, load_names
 from guardgraph.grounding.values import Value, scan_values
@@ -55,26 +55,34 @@ _THOUSAND: Final = 1000  # smaller magnitudes are other words elsewhere, such as
 _FEWEST_LETTERS: Final = 3  # of a magnitude; a shorter one is one before a currency: "5 M EUR"
 
 
-def read_values(text: str) -> tuple[Value, ...]:
-    """Return the values of a text that may license values: what it denies nowhere, with signs and bounds."""
+class ReadValues(NamedTuple):
+    """The values of a text, with signs and bounds."""
+
+    licensing: tuple[Value, ...]  # those that it denies nowhere, and that are no part of another one
+    denied: tuple[Value, ...]
+
+
+def read_values(text: str) -> ReadValues:
+    """Return the values of a text that may license values, and those that it denies."""
     plain = _ZULU.sub(r"\1 UTC", _ISO.sub(r"\1 \2", text))
     found = scan_values(plain)
     beside = zip((None, *found), found, (*found[1:], None), strict=False)
     held = [(_read_sign(_read_bound(value, plain, last, following), plain), last) for last, value, following in beside]
     behind_negations = {value.start for value in found if is_denied(plain, value.start, value.end)}
-    denied = defaultdict[object, set[object]](set)
-    for value, _ in held:
-        if value.start in behind_negations and not _is_compared(value, plain):
-            for amount, unit in _list_amounts(value):
-                denied[amount].add(unit)
-    return tuple(
+    denied = [value for value, _ in held if value.start in behind_negations and not _is_compared(value, plain)]
+    units = defaultdict[object, set[object]](set)
+    for value in denied:
+        for amount, unit in _list_amounts(value):
+            units[amount].add(unit)
+    licensing = tuple(
         value
         for value, last in held
         if value.start not in behind_negations
-        and not any(_is_unit_among(unit, denied.get(amount, set())) for amount, unit in _list_amounts(value))
+        and not any(_is_unit_among(unit, units.get(amount, set())) for amount, unit in _list_amounts(value))
         and not _is_operand(value, plain, last)
         and not _may_be_thousands(value)
     )
+    return ReadValues(licensing, tuple(denied))
 
 
 def _may_be_thousands(value: Value) -> bool:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cache, cached_property
+from itertools import takewhile
 from typing import Any, Final, NamedTuple
 
 from guardgraph.grounding.languages import LANGUAGES, list_hand_words
@@ -23,7 +24,7 @@ from guardgraph.guards.tools.amounts import (
     licenses_number,
     list_amounts,
 )
-from guardgraph.guards.tools.reading import is_denied, is_named_place, read_values
+from guardgraph.guards.tools.reading import ReadValues, is_denied, is_named_place, read_values
 from guardgraph.guards.tools.schemas import is_same_json, list_default_paths
 from guardgraph.guards.word_lists import load_word_lists
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
@@ -86,9 +87,22 @@ class Source:
         return may_be_code and any(is_code(each, code.written) for each in self.typed_values)
 
     @cached_property
+    def _read(self) -> ReadValues:
+        return read_values(self.words) if self.words else ReadValues((), ())
+
+    @property
     def typed_values(self) -> tuple[Value, ...]:
-        """The typed values of the words."""
-        return read_values(self.words) if self.words else ()
+        """The typed values of the words that may license others."""
+        return self._read.licensing
+
+    def denies(self, value: JsonValue, key: str) -> bool:
+        """Say whether its words deny what an argument of a name would have."""
+        if not self.words or not isinstance(value, str):
+            return bool(self.words) and licenses_number(self._read.denied, value, key)
+        accounts = self._accounts if values.find_accounts(value) else {}
+        spelled = {value, *accounts.get(values.squeeze_account(value), ())}
+        is_moment = values.is_moment(value) and licenses_moment(self._read.denied, value, key)
+        return is_moment or any(map(self._denies, spelled))
 
     @cached_property
     def _links(self) -> tuple[Link, ...]:
@@ -131,9 +145,13 @@ class Source:
     def _has_undenied(self, spelled: Collection[str]) -> bool:
         return bool(spelled) and not any(map(self._denies, spelled))
 
+    @cached_property
+    def _readings(self) -> tuple[values.FoldedText, ...]:
+        readings = list_readings(self.words) if self.words else ()
+        return tuple(self.folded if each == self.words else values.fold_text(each) for each in readings)
+
     def _denies(self, part: str) -> bool:
-        readings = map(values.fold_text, list_readings(self.words) if self.words else ())
-        return any(_is_denied_somewhere(reading, values.fold_text(part)) for reading in readings)
+        return any(_is_denied_somewhere(reading, values.fold_text(part)) for reading in self._readings)
 
 
 def _is_denied_somewhere(text: values.FoldedText, wanted: values.FoldedText) -> bool:
@@ -162,9 +180,10 @@ def read_source(name: str, value: JsonValue, is_text: bool, keys: Sequence[str] 
 
 
 def list_given_sources(given: Given) -> Iterator[Source]:
-    """Yield what was given: the task, the user's turns, and what is known of the caller."""
+    """Yield what was given: the task, the user's turns, the last first, and what is known of the caller."""
     yield read_source("task", given["task"], True)
-    yield from (read_source("history", turn["content"], True) for turn in given["history"] if turn["role"] == "user")
+    turns = [turn["content"] for turn in given["history"] if turn["role"] == "user"]
+    yield from (read_source("history", turn, True) for turn in reversed(turns))
     yield from (read_source("caller", leaf.value, False, leaf.keys) for leaf in values.list_leaves(given.get("caller")))
 
 
@@ -322,15 +341,22 @@ class Support:
 
     def find_source(self, value: JsonValue, keys: Sequence[str]) -> str | None:
         """Return the name of what licenses a value, None where nothing does."""
+        key = keys[-1] if keys else ""
         if isinstance(value, str):
-            return self._find_text(value.strip(), keys[-1] if keys else "")
-        return self._find_number(value, keys[-1] if keys else "") if is_number(value) else None
+            return self._name(self._find_text(value.strip(), key), value.strip(), key)
+        return self._name(self._find_number(value, key), value, key) if is_number(value) else None
 
-    def _find_text(self, value: str, key: str = "") -> str | None:
+    def _name(self, source: Source | None, value: JsonValue, key: str) -> str | None:
+        """Return the name of what licenses a value, unless the user's words behind it deny the value."""
+        before = takewhile(lambda each: each is not source, self._sources)
+        newer = (each for each in before if each.name in ("task", "history"))
+        return None if source is None or any(each.denies(value, key) for each in newer) else source.name
+
+    def _find_text(self, value: str, key: str = "") -> Source | None:
         if not value:
             return None
-        if (name := self._find_whole(values.compose_letters(value))) is not None:
-            return name
+        if (source := self._find_whole(values.compose_letters(value))) is not None:
+            return source
         if (link := values.read_whole_link(value)) is not None:
             if link.kind == "host":  # that of a mail address is not named by it
                 return self._find(lambda source: source.has_host(link.host))
@@ -353,10 +379,10 @@ class Support:
         wanted = values.fold_text(value)
         return self._find(lambda source: source.has_words(wanted))
 
-    def _find(self, licenses: Callable[[Source], bool]) -> str | None:
-        return next((source.name for source in self._sources if licenses(source)), None)
+    def _find(self, licenses: Callable[[Source], bool]) -> Source | None:
+        return next((source for source in self._sources if licenses(source)), None)
 
-    def _find_whole(self, value: str) -> str | None:
+    def _find_whole(self, value: str) -> Source | None:
         return self._find(lambda source: value in source.wholes)
 
     def _find_leading_part(self, part: str) -> str | None:
@@ -365,26 +391,26 @@ class Support:
         if link is not None and self._known.names_link(link):
             return "known_links"
         in_text = None if link is None else self._find_link(link)
-        return in_text or self._find_text(part) or self._find_account(part)
+        return self._name(in_text or self._find_text(part) or self._find_account(part), part, "")
 
-    def _find_written_url(self, link: Link) -> str | None:
+    def _find_written_url(self, link: Link) -> Source | None:
         """Return what has a URL as it is written: a parameter or a fragment more can carry something out."""
         written = values.list_written_urls(link)
         return self._find(lambda source: source.has_url(written))
 
-    def _find_link(self, link: Link) -> str | None:
+    def _find_link(self, link: Link) -> Source | None:
         return self._find(lambda source: source.has_link(link))
 
-    def _find_number(self, value: JsonValue, key: str) -> str | None:
+    def _find_number(self, value: JsonValue, key: str) -> Source | None:
         numbers = (source for source in self._sources if is_number(source.value))
         own = next((each for each in numbers if is_number_of(each.keys, each.value, value, key)), None)
         if own is not None:
-            return own.name
-        if is_id_name(key) and (name := self._find_whole(values.write_leaf(value))) is not None:
-            return name
+            return own
+        if is_id_name(key) and (source := self._find_whole(values.write_leaf(value))) is not None:
+            return source
         return self._find(lambda source: licenses_number(source.typed_values, value, key))
 
-    def _find_account(self, part: str) -> str | None:
+    def _find_account(self, part: str) -> Source | None:
         squeezed = values.squeeze_account(part)
         return self._find(lambda source: source.has_account(squeezed))
 

@@ -182,7 +182,7 @@ def fold_text(text: str) -> FoldedText:
 
 def compose_letters(text: str) -> str:
     """Return a text with its marks joined to their letters; signs such as that of Kelvin become no letter."""
-    if text.isascii():
+    if unicodedata.is_normalized("NFC", text):
         return text
     return "".join(
         part if len(part) == 1 and len(unicodedata.normalize("NFC", part)) == 1 else unicodedata.normalize("NFC", part)
