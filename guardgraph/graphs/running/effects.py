@@ -18,6 +18,7 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 from uuid import uuid4
 
 from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables.base import RunnableBinding
 from langchain_core.runnables.config import var_child_runnable_config
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.errors import GraphInterrupt
@@ -153,8 +154,10 @@ def _make_write_once(intent: _Note, seconds: float, recorder: Recorder | None, s
     """Make a write whose intent is kept, and keep its receipt."""
     asked, key = intent.asked, intent.key
     handed, target = asked, asked.call.target
-    if isinstance(target, Runnable):
-        handed = replace(asked, call=replace(asked.call, target=_Keyed(target, key)), key=key)
+    if isinstance(target, Runnable):  # it finds the key in its configuration, beside what LangGraph hands on
+        around = (var_child_runnable_config.get() or {}).get("configurable", {})
+        keyed = RunnableBinding(bound=target, config={"configurable": {**around, KEY_NAME: key}})
+        handed = replace(asked, call=replace(asked.call, target=keyed), key=key)
     elif callable(target) and has_parameter(target, KEY_NAME):
         handed = replace(asked, call=replace(asked.call, target=partial(target, **{KEY_NAME: key})), key=key)
     try:
@@ -395,22 +398,3 @@ def _build_failed_reply(reason: str, tool: str, key: str, known: JsonObject) -> 
     details = make_storable_json({"key": key, **known})
     outcome = Outcome("failure", {"reason": f"{reason}:{tool}", "details": details}, {})
     return Performed(outcome, 0.0, outcome.packed(), key=key)
-
-
-class _Keyed(Runnable[Any, Any]):
-    """A Runnable that finds the key of its write in its configuration, beside what LangGraph hands on."""
-
-    def __init__(self, bound: Runnable[Any, Any], key: str) -> None:
-        self._bound, self._key = bound, key
-        self.name = getattr(bound, "name", None)
-
-    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        return self._bound.invoke(input, self._add_idempotency_key(config), **kwargs)
-
-    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        return await self._bound.ainvoke(input, self._add_idempotency_key(config), **kwargs)
-
-    def _add_idempotency_key(self, config: RunnableConfig | None) -> RunnableConfig:
-        around = var_child_runnable_config.get() or {}
-        configurable = {**around.get("configurable", {}), **(config or {}).get("configurable", {}), KEY_NAME: self._key}
-        return {**(config or {}), "configurable": configurable}
