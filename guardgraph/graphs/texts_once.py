@@ -47,10 +47,6 @@ class _TextsOnce(BaseCheckpointSaver[Any]):
         self._saver = saver
         self._known: dict[tuple[str, str], None] = {}
 
-    @property
-    def config_specs(self) -> list[Any]:
-        return self._saver.config_specs
-
     def get_next_version(self, current: Any, channel: None) -> Any:
         return self._saver.get_next_version(current, channel)
 

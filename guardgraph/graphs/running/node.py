@@ -392,12 +392,6 @@ class Heard(Runnable[Any, Any]):
             copy_langgraph_value(input), self._tell_stop_phase(input, config), **kwargs
         )
 
-    def stream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[Any]:
-        """Run the node for handlers of streams."""
-        yield from self._build_heard_sequence(input).stream(
-            copy_langgraph_value(input), self._tell_stop_phase(input, config), **kwargs
-        )
-
     async def astream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> AsyncIterator[Any]:
         """Run the node for handlers of streams, asynchronously."""
         async for chunk in self._build_heard_sequence(input).astream(
