@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
-from importlib import import_module
+from pkgutil import resolve_name
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -43,19 +43,19 @@ class ShippedPattern:
 
     def create_agent(self, model: Any = None, **settings: Any) -> GuardedGraph:
         """Return its agent, made by its factory."""
-        agent: GuardedGraph = _import_pattern_part(self.factory)(model, **settings)
+        agent: GuardedGraph = resolve_name(self.factory)(model, **settings)
         return agent
 
     @property
     def catalogue(self) -> Catalogue:
         """Every reason why its runs can stop."""
-        catalogue: Catalogue = _import_pattern_part(self.reasons)
+        catalogue: Catalogue = resolve_name(self.reasons)
         return catalogue
 
     @property
     def settings_classes(self) -> tuple[type[Settings], type[Budget]]:
         """The classes of its policy and its budget."""
-        policy, budget = map(_import_pattern_part, self.settings)
+        policy, budget = map(resolve_name, self.settings)
         return policy, budget
 
     def explain_outcome(self, result: JsonObject) -> str | None:
@@ -67,11 +67,6 @@ class ShippedPattern:
     def read_request(self, given: JsonObject) -> str:
         """Return what a person reads as the request in a well-formed input."""
         return str(reduce(lambda inner, key: inner[key], self.subject, given))
-
-
-def _import_pattern_part(target: str) -> Any:
-    module, _, name = target.partition(":")
-    return getattr(import_module(module), name)
 
 
 _RAG = ShippedPattern(
