@@ -152,6 +152,8 @@ def test_before_others_were_read_a_call_needs_no_support():
     ("Do not wait for Bob, pay Ada and Carl", {"to": "Carl"}),
     ("Cancel orders 4711, #4712 and 4713 for Ada", {"order_ids": ["4711", "4712", "4713"]}),
     ("Export the bills of 2026", {"year": 2026}),
+    ("Réserve le 13 mai 2026.", {"date": "2026-05-13"}),
+    ("Buche den 13. Mai 2026.", {"date": "2026-05-13"}),
     ("Bitte überweise 1.250 Euro an die Firma Ada", {"amount": 1250}),
     ("N'oublie pas d'écrire à bob@corp.org", {"to": "bob@corp.org"}),
 )
@@ -233,6 +235,7 @@ def test_what_the_task_says_is_licensed(task, args):
     ("Write to Ada. bob@corp.org should never get it", {"to": "bob@corp.org"}),
     ("Do not write to Bob, Ada Stone or Carl", {"to": "Carl"}),
     ("Set lat 48.137", {"lat": 48137}),
+    ("Réserve le 13 mai 2026.", {"amount": 13}),
     ("Book room 5 and 13 chairs", {"room_id": "13"}),
     ("Pay 10^3 euros", {"amount": 10}),
     ("Pay 10² euros", {"amount": 10}),

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections import ChainMap, defaultdict
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Final, NamedTuple
 
 from guardgraph.grounding.languages import LANGUAGES, load_names
 from guardgraph.grounding.values import Value, scan_values
-from guardgraph.grounding.words import DEFAULT_LANGUAGE, is_function_word, load_negations
+from guardgraph.grounding.words import DEFAULT_LANGUAGE, detect_language, is_function_word, load_negations
 from guardgraph.guards.tools.values import split_name_parts
 from guardgraph.guards.word_lists import load_word_lists
 
@@ -44,6 +45,7 @@ _LOOKED_BACK: Final = 200  # characters before a value in which its clause is lo
 _MOST_LISTED: Final = 3  # words of an item in a list of names
 _MINUS: Final = "-\u2212\u2013"
 _GROUPED = re.compile(r"(?<![\d.,])\d{1,3}[.,]\d{3}(?![\d.,]*\d)")
+_WHOLE_DATE = re.compile(r"\d{1,2}\b.*\b\d{4}")
 _NUMBERED = re.compile(r"(?:#|№|\bno\.?\s)$", re.IGNORECASE)
 _OPERATED = re.compile(
     r"\s*[+*/×÷^]\s*\d|[⁰¹²³⁴-⁹]|e[+-]?\d"
@@ -65,7 +67,7 @@ class ReadValues(NamedTuple):
 def read_values(text: str) -> ReadValues:
     """Return the values of a text that may license values, and those that it denies."""
     plain = _ZULU.sub(r"\1 UTC", _ISO.sub(r"\1 \2", text))
-    found = scan_values(plain)
+    found = _add_dates(plain, scan_values(plain))
     beside = zip((None, *found), found, (*found[1:], None), strict=False)
     held = [(_read_sign(_read_bound(value, plain, last, following), plain), last) for last, value, following in beside]
     behind_negations = {value.start for value in found if is_denied(plain, value.start, value.end)}
@@ -83,6 +85,30 @@ def read_values(text: str) -> ReadValues:
         and not _may_be_thousands(value)
     )
     return ReadValues(licensing, tuple(denied))
+
+
+def _add_dates(text: str, found: Iterable[Value]) -> list[Value]:
+    """Return values with the whole dates of each language whose months a text names: few words do not tell theirs."""
+    read, own = [*found], detect_language(text)
+    named = {each for word in _WORD.findall(text.casefold()) for each in _list_months().get(word, ())}
+    others = sorted(named - {own}) if own != DEFAULT_LANGUAGE else []
+    for date in (value for each in others for value in scan_values(text, each) if value.kind == "date"):
+        if _WHOLE_DATE.fullmatch(date.text) and not any(
+            each.start == date.start and each.kind == "date" for each in read
+        ):
+            read = [each for each in read if each.end <= date.start or each.start >= date.end]
+            read.append(date)
+    return sorted(read, key=lambda value: value.start)
+
+
+@cache
+def _list_months() -> Mapping[str, list[str]]:
+    """Return the languages in which a word names a month; no word names two months."""
+    languages = defaultdict[str, list[str]](list)
+    for language in LANGUAGES:
+        for word in load_names(language, "months"):
+            languages[word.casefold()].append(language)
+    return languages
 
 
 def _may_be_thousands(value: Value) -> bool:
