@@ -406,8 +406,8 @@ class Cascade:
     # A declaration that a browser may not understand, or of a rule that it may not follow, outweighs nothing: it counts
     # beside the one that it would outweigh, so that what one of both hides is hidden.
 
-    def __init__(self, counts: Callable[[str], bool], is_understood: Callable[[str, Words], bool]) -> None:
-        self._counts = counts
+    def __init__(self, properties: frozenset[str], is_understood: Callable[[str, Words], bool]) -> None:
+        self._properties = properties
         self._is_understood = is_understood
         self._styles = defaultdict[int, dict[str, Declared]](dict)
         self._unsure = defaultdict[int, dict[str, list[Declared]]](dict)
@@ -430,7 +430,7 @@ class Cascade:
         for rule in rules:
             said = dict[tuple[str, bool], list[Words]]()  # by property and whether it is important
             for declaration in rule.declarations:
-                if declaration.name.startswith("--") or self._counts(declaration.name):
+                if declaration.name.startswith("--") or declaration.name in self._properties:
                     said.setdefault((declaration.name, declaration.is_important), []).append(declaration.words)
             self._order += 1
             for selector in filter(None, rule.selectors if said else ()):

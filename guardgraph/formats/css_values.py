@@ -260,13 +260,7 @@ def _choose_mixed_colour(mixed: list[Words], *, is_dark: bool) -> Colour | None:
         return None
     shares = [next((number[0] for word in words if word[-1] == "%" and (number := parse_number(word))), None)
               for words in ((*words[:1], *words[-1:]) for words in mixed)]  # fmt: skip
-    match shares:
-        case [float(first), _]:
-            pass
-        case [None, float(second)]:
-            first = 100 - second
-        case _:
-            first = 50.0
+    first = shares[0] if shares[0] is not None else 100 - (50 if shares[1] is None else shares[1])
     one, other = (parse_colour(words, is_dark=is_dark) for words in mixed)
     if first == 50:
         return one if one is not None and other is not None and are_colours_alike(one, other) else None
@@ -309,17 +303,9 @@ def _parse_colour_function(function: str, arguments: list[Words], *, is_dark: bo
 
 
 def parse_legacy_colour(value: str) -> Words:
-    """Return the colour that an old attribute names (HTML standard, 2.3.6)."""
+    """Return the colour that an old attribute names, where six digits need no `#` (HTML standard, 2.3.6)."""
     value = value.strip().lower()
-    if parse_colour((value,)) is not None or not value:
-        return (value,)
-    digits = [letter if letter in "0123456789abcdef" else "0" for letter in value.removeprefix("#")[:128]]
-    digits += ["0"] * (-len(digits) % 3 or (3 if not digits else 0))
-    size = len(digits) // 3
-    parts = ["".join(digits[at : at + size])[-8:] for at in range(0, 3 * size, size)]
-    while len(parts[0]) > 2 and all(part[0] == "0" for part in parts):
-        parts = [part[1:] for part in parts]
-    return ("#" + "".join(part[:2].zfill(2) for part in parts),)
+    return (f"#{value}",) if re.fullmatch(r"[0-9a-f]{6}", value) else (value or "none",)
 
 
 _XYZ_TO_RGB: Final = ((3.2406, -1.5372, -0.4986), (-0.9689, 1.8758, 0.0415), (0.0557, -0.2040, 1.0570))

@@ -13,10 +13,10 @@ from guardgraph.formats.css import GUESSED, OWN, Cascade, Layers, Rule, Tree, pa
 from guardgraph.formats.text import RAISED, put_on_one_line
 from guardgraph.formats.visibility import (
     LEAST_PIXELS,
+    PROPERTIES,
     Gap,
     LetterStyle,
     Shown,
-    does_count,
     is_hidden_from_listeners,
     is_understood,
     read_visibility,
@@ -129,7 +129,7 @@ class _Styles:
     """What the style sheets of a page say."""
 
     def __init__(self, root: LexborNode) -> None:
-        self.cascade = Cascade(does_count, is_understood)
+        self.cascade = Cascade(PROPERTIES, is_understood)
         relations = [(link.attributes.get("rel") or "").lower() for link in list_elements(root, "link")]
         self.others_say = any("stylesheet" in relation for relation in relations)
         """Whether another file may, which is not read."""

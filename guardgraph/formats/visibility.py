@@ -88,7 +88,7 @@ _UNBOXED: Final = {"none", "table-column", "table-column-group"}
 _BOXES: Final = ("block", "flex", "grid", "table", "list-item", "flow-root", "box")
 _IN_LINES: Final = ("inline", "-webkit-inline", "-ms-inline", "table-")  # how the names of boxes begin that end no line
 _ROWS: Final = ("flex", "grid", "box")
-_VISIBILITIES: Final = frozenset({"visible", "hidden", "collapse", "inherit", "initial", "unset", "revert"})
+
 _EDGES: Final = ("left", "right", "top", "bottom", "inset", "inset-inline-start", "inset-inline-end",
                  "inset-block-start", "inset-inline", "inset-block", "inset-block-end")  # fmt: skip
 _SIZES: Final = ("width", "height", "max-width", "max-height", "inline-size", "block-size", "max-inline-size",
@@ -98,7 +98,7 @@ _MARGINS: Final = ("margin", "margin-left", "margin-top", "margin-right", "margi
                    "margin-block", "margin-block-start", "text-indent")  # fmt: skip
 _TRACKS: Final = ("grid-template-rows", "grid-template-columns", "grid-template")
 _TURNS: Final = ("transform", "translate", "scale", "rotate")
-_PROPERTIES: Final = frozenset(
+PROPERTIES: Final = frozenset(
     {
         "display", "visibility", "opacity", "content-visibility", "font-size", "clip", "clip-path", "position", "color",
         "-webkit-text-fill-color", "background-color", "background-image", "background-clip", "vertical-align",
@@ -107,11 +107,6 @@ _PROPERTIES: Final = frozenset(
         *_TURNS,
     }
 )  # fmt: skip
-
-
-def does_count(name: str) -> bool:
-    """Say whether a property may decide what is seen."""
-    return name in _PROPERTIES
 
 
 _NUMBER: Final = r"[-+]?[\d.]+(?:e[-+]?\d+)?"
@@ -255,7 +250,7 @@ class _Reader:
             return Shown(inside, hides=True, gap=Gap.BLANK)
         if self._is_removed_by_style():
             # of what an element says of its display, the last counts for a browser
-            said = self._list_known_values("display", _DISPLAYS)
+            said = self._list_understood("display")
             return Shown(inside, hides=True, gap=None if said and _UNBOXED & set(said[-1]) else Gap.LINE)
         is_out = self._is_clipped() or self._is_replaced() or self._has_no_size() or self._is_off_screen()
         if is_out or self._is_transformed_away() or self._is_squeezed():
@@ -281,20 +276,20 @@ class _Reader:
     def _is_removed_by_style(self) -> bool:
         if any(words and words[0].startswith(_UNKNOWN) for words in self._find("display", "visibility", "opacity")):
             return True
-        if any(_UNBOXED & set(words) for words in self._list_known_values("display", _DISPLAYS)):
+        if any(_UNBOXED & set(words) for words in self._list_understood("display")):
             return True
         return any("hidden" in words for words in self._find("content-visibility"))
 
-    def _list_known_values(self, name: str, known: frozenset[str]) -> list[Words]:
-        return [words for words in self._find(name) if words and known.issuperset(words)]
+    def _list_understood(self, name: str) -> list[Words]:
+        return [words for words in self._find(name) if is_understood(name, words)]
 
     def _find_box_display(self) -> str:
-        said = self._list_known_values("display", _DISPLAYS)
+        said = self._list_understood("display")
         return next((word for word in said[-1] if word.endswith(_BOXES) or "table" in word), "") if said else ""
 
     def _make_letter_style(self) -> LetterStyle:
         around = self._around
-        said = (set(words) for words in self._list_known_values("visibility", _VISIBILITIES))
+        said = (set(words) for words in self._list_understood("visibility"))
         drawn = [not {"hidden", "collapse"} & words for words in said if not {"inherit", "unset"} & words]
         ground, is_filled = self._find_ground_colour(), around.is_filled
         if any("text" in words for words in self._find("background-clip")):
