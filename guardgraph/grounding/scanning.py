@@ -43,12 +43,17 @@ _LABEL: Final = re.compile(
 )
 _TIME: Final = (
     r"(?<![\w.:$€£])(\d{1,2})(?:(?::|(?=\.\d\d ?[apAP]\.?[mM])\.|h(?=\d))(\d\d)(?::\d\d)?)?"
-    r"(?: ?([apAP])\.?[mM]\b\.?)?( ?(?:HOUR)(?!\w))?(?: ?(UTC|GMT|[A-Z]{1,3}T)\b)?"
+    r"(?: ?([apAP])\.?[mM]\b\.?)?( ?(?:HOUR)(?!\w))?(?: ?(UTC|GMT|Z|[A-Z]{1,3}T)\b)?"
 )
 """With the words of a language behind an hour."""
+_UTC: Final = {"GMT": "UTC", "Z": "UTC"}
 _NUMERIC_DATE: Final = re.compile(
     rf"(?<![\w/.-])(?:({YEAR})[-/](\d\d?)[-/](\d\d?)|(\d\d?)[./-](\d\d?)[./-]({YEAR}))(?!\d)"
 )
+_ISO_TIME: Final = re.compile(
+    r"(?:(?<=T)|(?<= )(?=\d\d:\d\d:\d))(\d\d):(\d\d)(?::\d\d(?:[.,]\d+)?)?(Z|[+-]\d\d(?::?\d\d)?)?(?![\w:])"
+)
+"""What stands behind the date where a program writes both, in hours up to 24; a zone is its distance from UTC."""
 _SIGNED_DATE: Final = re.compile(rf"({YEAR}) ?[年년] ?(?:(\d\d?) ?[月월] ?(?:(\d\d?) ?[日号일])?)?")
 _QUARTER: Final = re.compile(
     rf"(?<!\w)(?:Q(?P<q>[1-4])|(?P<q2>[1-4])Q|(?P<y2>{YEAR})[ -]?Q(?P<q3>[1-4]))"
@@ -355,6 +360,10 @@ class _Scanner:
             readings = [(year, year, month, day) for month, day in orders if 1 <= month <= 12 and 1 <= day <= 31]
             if readings:
                 yield self._make_date(match, *readings)
+            if timed := _ISO_TIME.match(self.rest, match.end() + 1):
+                zone = timed[3] or ""
+                minutes = float(timed[1]) % 24 * 60 + float(timed[2])
+                yield self._make_value("time", timed, (minutes,), zone if zone.strip("Z+-:0") or not zone else "UTC")
         for match in _SIGNED_DATE.finditer(self.rest) if "年" in self.rest or "년" in self.rest else ():
             yield self._make_date(match, (int(match[1]), int(match[1]), int(match[2] or 0), int(match[3] or 0)))
 
@@ -396,7 +405,7 @@ class _Scanner:
             minutes = float(hour % 24 * 60 + int(match[2] or 0))
             is_sure = match[3] or hour > 12 or hour == 0
             both = (minutes,) if is_sure else (minutes, (minutes + 720) % 1440)
-            yield self._make_value("time", match, both, (match[5] or "").replace("GMT", "UTC"))
+            yield self._make_value("time", match, both, _UTC.get(match[5], match[5] or ""))
         for name, minutes in load_hand_table(self.language).get("day_times", {}).items():
             for match in re.finditer(rf"\b{name}\b", self.rest) if name in self.said else ():
                 yield self._make_value("time", match, (float(minutes),))

@@ -727,6 +727,7 @@ def test_defaults_that_name_nobody_license(own, value, is_licensed):
     ("zip", "80280", "I live in Denver, 80280", True),
     ("when", "2024-05-20T10:00:00", "Move it to May 20, 2024, 10 am", True),
     ("when", "2024-05-20T10:00:30", "Move it to May 20, 2024, 10 am", False),
+    ("when", "2024-05-20T02:00", "Move it to 2024-05-20T10:00:00+02:00", False),
     ("rate", 30, "Set it to 30 %", True),
     ("amount", -5, "Change it by -5", True),
     ("file_id", 13, "Pay 13 euros", False),

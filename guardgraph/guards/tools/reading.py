@@ -35,8 +35,6 @@ _FORBIDDING = re.compile(
     rf"[\"'`”“’»)]*\s+(?:{'|'.join(_WORDS['forbidding'])})\b".replace("'t", "['’]t"), re.IGNORECASE
 )
 """What stands behind that which is meant by no means: "Bob must not be paid"."""
-_ISO = re.compile(r"(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})")
-_ZULU = re.compile(r"(\d{2}:\d{2}(?::\d{2})?)\s?Z\b")
 _WORD = re.compile(r"\w[\w'’]*")
 _SENTENCE = re.compile(r"[.;!?]\s")
 _ITEM = re.compile(r"\s(?:[-*•–]|\d{1,2}[.)])\s")
@@ -66,12 +64,11 @@ class ReadValues(NamedTuple):
 
 def read_values(text: str) -> ReadValues:
     """Return the values of a text that may license values, and those that it denies."""
-    plain = _ZULU.sub(r"\1 UTC", _ISO.sub(r"\1 \2", text))
-    found = _add_dates(plain, scan_values(plain))
+    found = _add_dates(text, scan_values(text))
     beside = zip((None, *found), found, (*found[1:], None), strict=False)
-    held = [(_read_sign(_read_bound(value, plain, last, following), plain), last) for last, value, following in beside]
-    behind_negations = {value.start for value in found if is_denied(plain, value.start, value.end)}
-    denied = [value for value, _ in held if value.start in behind_negations and not _is_compared(value, plain)]
+    held = [(_read_sign(_read_bound(value, text, last, following), text), last) for last, value, following in beside]
+    behind_negations = {value.start for value in found if is_denied(text, value.start, value.end)}
+    denied = [value for value, _ in held if value.start in behind_negations and not _is_compared(value, text)]
     units = defaultdict[object, set[object]](set)
     for value in denied:
         for amount, unit in _list_amounts(value):
@@ -81,7 +78,7 @@ def read_values(text: str) -> ReadValues:
         for value, last in held
         if value.start not in behind_negations
         and not any(_is_unit_among(unit, units.get(amount, set())) for amount, unit in _list_amounts(value))
-        and not _is_operand(value, plain, last)
+        and not _is_operand(value, text, last)
         and not _may_be_thousands(value)
     )
     return ReadValues(licensing, tuple(denied))
