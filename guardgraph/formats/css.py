@@ -271,11 +271,11 @@ _SCREEN: Final[Mapping[str, float | str]] = {
 """What an ordinary screen is (Media Queries 5). Whoever prefers anything else than light prefers nothing."""
 _UNITS: Final = {**PIXELS, **{unit: 16 * share for unit, share in RELATIVE.items()}, "dppx": 1.0, "x": 1.0,
                  "dpi": 1 / 96, "dpcm": 2.54 / 96}  # fmt: skip
-_COMPARED = re.compile(r"\s*(<=|>=|<|>|=|:)\s*")
+_COMPARED = re.compile(r"([<>]=?|[=:])")
 
 
 def _is_media_feature_true(feature: str) -> bool | None:
-    first, *others = _COMPARED.split(feature.strip())
+    first, *others = map(str.strip, _COMPARED.split(feature))
     pairs = [[first, *others[:2]], [others[1], *others[2:]]] if len(others) == 4 else [[first, *others]]
     known = [_compare_with_screen(pair) for pair in pairs]
     return False if False in known else None if None in known else True

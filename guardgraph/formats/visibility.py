@@ -115,22 +115,25 @@ _SIZE: Final = (
     r"|larger|(?:x+-)?small|medium|(?:x+-)?large|[a-z]+-[a-z-]+"
     r"|(?:calc|min|max|clamp|env|anchor(?:-size)?|fit-content)\()(?: .*)?"
 )
-_FORMS: Final[Mapping[str, str]] = {
-    "visibility": "visible|hidden|collapse",
-    "opacity": f"{_NUMBER}%?",
-    "content-visibility": "visible|hidden|auto",
-    "clip": r"auto|rect\(.*",
-    "clip-path": r"none|(?:inset|circle|ellipse|polygon|path|rect|xywh|shape|url)\(.*",
-    "position": "static|relative|absolute|fixed|sticky",
-    "filter": (
-        r"none|(?:blur|brightness|contrast|drop-shadow|grayscale|hue-rotate|invert|opacity|saturate|sepia|url)\(.*"
-    ),
-    "transform": r"none|(?:matrix|perspective|rotate|scale|skew|translate)(?:3d|[xyz])?\(.*",
-    "text-decoration": r"(?:none|underline|overline|line-through|blink|solid|dotted|wavy)\b.*",
-    "-webkit-text-security": "none|disc|circle|square",
-    "overflow": r"(?:visible|hidden|clip|scroll|auto|overlay)\b.*",
-    **dict.fromkeys(("zoom", "line-height"), rf"{_NUMBER}(?:%|[a-z]+)?|normal|reset|calc\(.*"),
-    **dict.fromkeys(("font-size", *_EDGES, *_SIZES, *_MARGINS), _SIZE),
+_FORMS: Final = {
+    name: re.compile(form)
+    for name, form in {
+        "visibility": "visible|hidden|collapse",
+        "opacity": f"{_NUMBER}%?",
+        "content-visibility": "visible|hidden|auto",
+        "clip": r"auto|rect\(.*",
+        "clip-path": r"none|(?:inset|circle|ellipse|polygon|path|rect|xywh|shape|url)\(.*",
+        "position": "static|relative|absolute|fixed|sticky",
+        "filter": (
+            r"none|(?:blur|brightness|contrast|drop-shadow|grayscale|hue-rotate|invert|opacity|saturate|sepia|url)\(.*"
+        ),
+        "transform": r"none|(?:matrix|perspective|rotate|scale|skew|translate)(?:3d|[xyz])?\(.*",
+        "text-decoration": r"(?:none|underline|overline|line-through|blink|solid|dotted|wavy)\b.*",
+        "-webkit-text-security": "none|disc|circle|square",
+        "overflow": r"(?:visible|hidden|clip|scroll|auto|overlay)\b.*",
+        **dict.fromkeys(("zoom", "line-height"), rf"{_NUMBER}(?:%|[a-z]+)?|normal|reset|calc\(.*"),
+        **dict.fromkeys(("font-size", *_EDGES, *_SIZES, *_MARGINS), _SIZE),
+    }.items()
 }
 """How values of some properties look."""
 _EVERYWHERE: Final = frozenset({"inherit", "initial", "unset", "revert"})
@@ -153,7 +156,7 @@ def is_understood(name: str, words: Words) -> bool:
     if name in ("background-color", "background-image"):
         is_plain = words[0] in ("none", "0", "currentcolor")
         return is_plain or any(map(_is_css_picture, words)) or parse_colour(words) is not None
-    return name not in _FORMS or re.fullmatch(_FORMS[name], " ".join(words)) is not None
+    return name not in _FORMS or _FORMS[name].fullmatch(" ".join(words)) is not None
 
 
 _MOST_STOPS: Final = 200  # words of a gradient that is looked at
