@@ -216,18 +216,10 @@ def build_recording(over: Conclusion) -> Recording:
 
 
 def _build_recorded_visit(entry: LogEntry, record: VisitRecord | None) -> RecordedVisit:
-    visit = RecordedVisit(node=entry["node"], kind=entry["kind"], clock=entry["clock"])
-    if "opening" in entry:
-        visit["opening"] = entry["opening"]
-    if "live" in entry:
-        visit["live"] = entry["live"]
-    if "reserved" in entry:
-        visit["reserved"] = entry["reserved"]
-    if record is not None and "answers" in record:
-        visit["answers"] = record["answers"]
-        if "shown_hash" in record:
-            visit["shown_hash"] = record["shown_hash"]
-    return visit
+    """Return what a recording keeps of a line of the log, and of what was called meanwhile."""
+    known: Any = {**entry, **(record or {})}
+    visit: Any = {name: known[name] for name in RecordedVisit.__annotations__ if name in known}
+    return visit  # type: ignore[no-any-return]
 
 
 def build_unavailable_audit(why: JsonObject) -> Audit:
