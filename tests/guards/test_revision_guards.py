@@ -58,7 +58,7 @@ def test_a_draft_stops_with_its_reason(text: Any, reason: str) -> None:
 
 
 SUPPORT = SelfCritiquePolicy(
-    label_patterns={"incident_id": [r"TICKET-\d+"], "severity_label": [r"prio(?:rity)? ?(\d)"]},
+    label_patterns={"incident_id": [r"TICKET-[\d-]+"], "severity_label": [r"prio(?:rity)? ?(\d)"]},
     known_regions=["Nordics"],
 )
 """The labels of a team that answers tickets."""
@@ -71,6 +71,8 @@ SUPPORT = SelfCritiquePolicy(
     ("Your ticket TICKET-13 is open.", "invalid_draft:new_incident_id"),
     ("Your ticket has priority 1.", "invalid_draft:new_severity_label"),
     ("Your ticket from the Nordics is open.", "invalid_draft:new_region"),
+    ("Your ticket from the Nor\u200bdics is open.", "invalid_draft:new_region"),
+    ("Your ticket TICKET-1-2 is open.", "invalid_draft:new_incident_id"),
 )
 def test_labels_are_patterns_of_the_policy(text: str, reason: str | None) -> None:
     """What stands in a group is compared, else all, in any case; the patterns of the demo are then none."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -20,6 +21,7 @@ from guardgraph.guards.self_critique.claims import forbidden_claims, list_contex
 from guardgraph.guards.self_critique.request import IGNORED_KEYS
 from guardgraph.guards.stop import Stop
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
+from guardgraph.plain.letters import normalise_to_nfkc
 from guardgraph.state.self_critique import LabelKind, Patch, SelfCritiqueBudget, SelfCritiquePolicy
 
 _LABELS: Final[tuple[LabelKind, ...]] = ("incident_id", "severity_label", "region")
@@ -27,7 +29,8 @@ _LABELS: Final[tuple[LabelKind, ...]] = ("incident_id", "severity_label", "regio
 
 _SHOWN_ITEMS = 10
 _DOTTED = re.compile(r"\b([A-Z])\.([A-Z])\.(?:([A-Z])\.)?")
-_SIGNS = re.compile(r"[\W_]+")
+_SIGNS = re.compile(r"(?<!\d)[\W_]+|[\W_]+(?!\d)")
+_BETWEEN_DIGITS = re.compile(r"[\W_]+")  # which tell INC-1-2 from INC-12
 
 
 def parse_draft(draft: JsonValue, *, context: JsonObject, max_chars: int, policy: SelfCritiquePolicy) -> str:
@@ -167,17 +170,21 @@ def _read_labels(text: str, policy: SelfCritiquePolicy) -> tuple[str, dict[Label
     """Return a text without its labels, and these by kind and by what is compared of them, as they are written."""
     text = _DOTTED.sub(lambda match: "".join(filter(None, match.groups())), text)
     found: dict[LabelKind, dict[str, str]] = {kind: {} for kind in _LABELS}
+    rest = text
     for kind in _LABELS:
         flags = 0 if kind == "region" else re.IGNORECASE
         patterns = [re.compile(said, flags) for said in policy.label_patterns.get(kind, ())]
-        if kind == "region" and policy.known_regions:
-            patterns.append(re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, policy.known_regions))})(?!\w)"))
+        if kind == "region":
+            names = "|".join(re.escape(normalise_to_nfkc(name)) for name in policy.known_regions)
+            patterns += [re.compile(rf"(?<!\w)(?:{names})(?!\w)")] if names else []
+            text = "".join(char for char in normalise_to_nfkc(rest) if unicodedata.category(char) != "Cf")
         for number, pattern in enumerate(patterns):
             for match in pattern.finditer(text):
-                key = _SIGNS.sub("", match[match.lastindex or 0]).casefold()
+                key = _BETWEEN_DIGITS.sub("-", _SIGNS.sub("", match[match.lastindex or 0])).casefold()
                 found[kind].setdefault(f"{number} {key}", match[0])
-            text = pattern.sub(" ; ", text) if kind != "region" else text
-    return text, found
+            if kind != "region":
+                text = rest = pattern.sub(" ; ", text)
+    return rest, found
 
 
 def _check_draft_claims(text: str, context: JsonObject, policy: SelfCritiquePolicy, hard: bool, family: str) -> None:
