@@ -194,13 +194,15 @@ def show_answer_as_html(answer: CheckedAnswer, *, title: str | None) -> str:
         number = f"{prefix}{len(notes) + 1}"
         parts.append(f'<a class="s {sentence.verdict}" href="#{number}" title="{sentence.verdict}">{said}</a>')
         parts.append(f"<sup>{len(notes) + 1}</sup>")
-        told = "".join(f"<br>{escape(each)}" for each in dict.fromkeys(map(explain_finding, sentence.findings)))
-        quoted = f"<blockquote>{escape(shown[1])} <cite>({escape(shown[0])})</cite></blockquote>" if shown else ""
+        told = "".join(f"<br>{_write_text(each)}" for each in dict.fromkeys(map(explain_finding, sentence.findings)))
+        quoted = (
+            f"<blockquote>{_write_text(shown[1])} <cite>({_write_text(shown[0])})</cite></blockquote>" if shown else ""
+        )
         notes.append(f'<li id="{number}"><strong>{sentence.verdict}</strong>{told}{quoted}</li>')
     parts.append(_write_text(answer.answer[at:]))
     style = (resources.files("guardgraph.checking") / "checked.css").read_text(encoding="utf-8").strip()
     body = (
-        f'<div class="checked"><style>{style}</style><p><strong>{escape(describe_verdict(answer))}</strong></p>'
+        f'<div class="checked"><style>{style}</style><p><strong>{_write_text(describe_verdict(answer))}</strong></p>'
         f'<div class="both"><div>{"".join(parts)}</div><ol>{"".join(notes)}</ol></div></div>'
     )
     if title is None:

@@ -121,7 +121,9 @@ def what_if(
     runs = read_store_option(store, pattern=pattern, tenant=tenant, since=since)
     with show_run_counter() as progress:
         judged = guardgraph.what_if(graph, runs, assume=assume, ignore_live=ignore_live, progress=progress)
-    if judged.rows and all(row.kind == "other_pattern" for row in judged.rows):
+    kinds, unjudged = {row.kind for row in judged.rows}, {"other_pattern", "unreplayable"}
+    is_limited = any(limit.kind not in unjudged for limit in limits)  # no limit is kept by looking at nothing
+    if kinds and kinds <= (unjudged if is_limited else {"other_pattern"}):
         there = ", ".join(sorted({row.reason for row in judged.rows}))
         raise ConfigurationError(f"--store: runs of {ours}, which the candidate judges, are required; given: {there}")
     exceeded = [limit for limit in limits if limit.is_exceeded(judged)]
@@ -152,6 +154,8 @@ def read_store_option(
     option: str = "--store",
 ) -> Iterable[Any]:
     """Return the runs of a store, or the recordings in a file, a line each."""
+    if store and "://" not in store and not store.endswith(".jsonl"):
+        raise ConfigurationError(f"{option}: the URL of a store, or a .jsonl file, is required; given: {store!r:.200}")
     if store is None or not store.endswith(".jsonl"):
         return open_store_option(store).runs(pattern=pattern, tenant=tenant, since=parse_since_option(since))
     for name, value in {"pattern": pattern, "tenant": tenant, "since": since}.items():

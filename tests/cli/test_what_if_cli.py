@@ -87,6 +87,7 @@ def test_the_command_names_a_run_that_was_changed_and_judges_the_others(folder):
         (["--store", "none.jsonl"], "--store 'none.jsonl': cannot be read: No such file or directory"),
         (["--store", "text.jsonl"], "--store 'text.jsonl', line 1: not JSON: "),
         (["--store", "twice.jsonl"], "--store 'twice.jsonl', line 1: not JSON: the key 'a' stands twice in one object"),
+        (["--store", "runs.db"], "--store: the URL of a store, or a .jsonl file, is required; given: 'runs.db'"),
         (["--store", "runs.jsonl", "--tenant", "a"], "--tenant: for a store; a .jsonl file is judged whole"),
         (["--store", "runs.jsonl", "--fail-on", "x"], "--fail-on 'x': required: "),
         (["--store", "sqlite:///runs.db", "--pattern", "rga"], "--pattern: rag, which the candidate judges, "),
@@ -104,6 +105,9 @@ def test_a_store_of_another_pattern_judges_nothing_and_says_so(folder):
     """The command ends as one that is used wrongly, and names what there is."""
     told = refused(run("what-if", "guardgraph:create_tool_agent", "--store", "runs.jsonl"))
     assert "runs of tools, which the candidate judges, are required; given: rag" in told
+    (folder / "damaged.jsonl").write_text("{}\n")
+    assert command("--store", "damaged.jsonl").exit_code == 0
+    assert "are required; given: damaged" in refused(command("--store", "damaged.jsonl", "--fail-on", "stopped>ok:0"))
 
 
 def test_evaluate_prints_the_rates_of_a_file_and_what_is_missing(folder):

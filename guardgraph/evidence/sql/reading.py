@@ -101,6 +101,8 @@ def read_chain_head(connection: Connection) -> Position | None:
 def read_last_entry(connection: Connection) -> tuple[int, str]:
     """Return number and hash of the last entry; of an empty chain, what the first one follows."""
     found = connection.execute(last_entry).first()
+    if found is not None and not isinstance(found.hash, str):  # SQLite keeps whatever it is given
+        raise StoreError(f"entry {found.seq}: it was changed; {MORE}")
     return (0, START) if found is None else (found.seq, found.hash)
 
 
