@@ -10,7 +10,7 @@ from guardgraph.grounding.json_texts import write_json_text
 from guardgraph.grounding.values import Value, is_same_value, scan_values
 from guardgraph.grounding.words import stem
 from guardgraph.guards.tools.reading import BOUNDS, IDS, SIZED, read_values
-from guardgraph.guards.tools.values import split_name_parts
+from guardgraph.guards.tools.values import list_name_parts
 from guardgraph.guards.word_lists import load_word_lists
 
 _OFFSET = re.compile(r"\d{2}:\d{2}(?::\d{2})?\s?[+-]\d{2}:?\d{2}\b")
@@ -30,7 +30,7 @@ def is_code(each: Value, code: str) -> bool:
 
 def is_id_name(key: str) -> bool:
     """Say whether the numbers under a name tell things apart and count nothing."""
-    return any(stem(part.lower()) in {*_KINDS_OF_IDS, "ticket"} for part in [*split_name_parts(key)][-1:])
+    return any(stem(part) in {*_KINDS_OF_IDS, "ticket"} for part in list_name_parts(key)[-1:])
 
 
 def is_number_of(field: Sequence[str], held: float, value: float, key: str) -> bool:
@@ -48,7 +48,7 @@ def is_number_of(field: Sequence[str], held: float, value: float, key: str) -> b
 
 def _list_kinds_of(*keys: str) -> set[str]:
     """Return the stems of the words in names that say of what a number is the id."""
-    return {stem(part.lower()) for key in keys for part in split_name_parts(key)} - _KINDS_OF_IDS
+    return {stem(part) for key in keys for part in list_name_parts(key)} - _KINDS_OF_IDS
 
 
 def _read_named(key: str, value: float) -> Value | None:
@@ -65,7 +65,7 @@ def _read_named(key: str, value: float) -> Value | None:
 
 def _name_unit(key: str) -> str:
     """Return the word in the name of an amount that says what is counted: of `amount_cents` or `gb_amount`."""
-    parts = [part.lower() for part in split_name_parts(key)]
+    parts = list_name_parts(key)
     if len(parts) == 2 and parts[1] == "amount" and parts[0] not in _MONEY:
         parts.reverse()
     return parts[-1] if not _MONEY.isdisjoint(parts[:-1]) and parts[-1] not in _MONEY | _SHARES else ""
@@ -83,7 +83,7 @@ def licenses_number(values: Sequence[Value], value: float, key: str) -> bool:
 
 def _is_bare(each: Value, value: float, key: str) -> bool:
     """Say whether a value of a text is a plain number, or an amount or a share where the key says so, and no label."""
-    parts = {part.lower() for part in split_name_parts(key)}
+    parts = {*list_name_parts(key)}
     kinds = {"number", *(["money"] if parts & _MONEY else []), *(["percent"] if parts & _SHARES else [])}
     is_label = any(kind not in map(stem, parts) for kind in _list_kinds(each))
     unit = _name_unit(key)
@@ -94,7 +94,7 @@ def _is_bare(each: Value, value: float, key: str) -> bool:
 
 def _list_fitting(values: Iterable[Value], key: str) -> list[Value]:
     """Return values that are exact, or a bound that an argument of this name is: "up to 900" for `max_price`."""
-    names = {part.lower() for part in split_name_parts(key)}
+    names = {*list_name_parts(key)}
     return [
         each._replace(mark="") if each.mark in BOUNDS else each
         for each in values

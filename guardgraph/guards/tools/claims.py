@@ -15,7 +15,7 @@ from guardgraph.grounding.json_texts import write_json_text
 from guardgraph.grounding.sentences import count_stated_clauses, split_sentences, unwrap_text_lines
 from guardgraph.grounding.words import find_verb_stem, load_negations, stem
 from guardgraph.guards.stop import Stop
-from guardgraph.guards.tools.values import read_result, split_name_parts
+from guardgraph.guards.tools.values import list_name_parts, read_result
 from guardgraph.guards.word_lists import load_word_lists
 from guardgraph.state.tools import MadeCall, ToolCard, ToolPolicy
 
@@ -54,7 +54,7 @@ def check_claimed_actions(
 
 def _list_verbs(card: ToolCard) -> frozenset[str]:
     """Return the stems of what a tool does: the first word of its name, if its description begins with it, else all."""
-    named = split_name_parts(card["name"])
+    named = list_name_parts(card["name"])
     verbs = _stem_actions(tuple(named[:1]))
     is_verb_first = verbs == _stem_actions(tuple(_WORD.findall(card["description"])[:1]))
     return verbs if named and is_verb_first else _list_named(card)
@@ -62,7 +62,7 @@ def _list_verbs(card: ToolCard) -> frozenset[str]:
 
 def _list_named(card: ToolCard) -> frozenset[str]:
     """Return the stems of all that the name of a tool says, and of the first word of its description."""
-    parts = [*split_name_parts(card["name"]), *_WORD.findall(card["description"])[:1]]
+    parts = [*list_name_parts(card["name"]), *_WORD.findall(card["description"])[:1]]
     return _stem_actions((*parts, *(part.removesuffix("ment") for part in parts)))  # who schedules a payment pays
 
 

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from guardgraph.grounding.languages import LANGUAGES, load_names
 from guardgraph.grounding.values import Value, scan_values
 from guardgraph.grounding.words import DEFAULT_LANGUAGE, detect_language, is_function_word, load_negations
-from guardgraph.guards.tools.values import split_name_parts
+from guardgraph.guards.tools.values import list_name_parts
 from guardgraph.guards.word_lists import load_word_lists
 
 SIZED: Final = ("number", "money", "percent", "quantity")  # kinds of values that have an amount
@@ -221,7 +221,7 @@ def _denies(words: list[str]) -> bool:
 
 def is_named_place(text: str, at: int, end: int, key: str) -> bool:
     """Say whether a part of a text stands behind what an argument is of by its name: 13, 14 of "files 13, 14"."""
-    kinds = tuple(part.lower() for part in split_name_parts(key) if part.lower() not in IDS and len(part) > 1)
+    kinds = tuple(part for part in list_name_parts(key) if part not in IDS and len(part) > 1)
     words = _list_clause_words(_ITEM.sub(", ", text[max(at - _LOOKED_BACK, 0) : at]))
     is_first = not words or not _is_listed(words[-1])
     while words and _is_listed(words[-1]):

@@ -461,9 +461,9 @@ class Support:
         elif values.is_moment(value):
             yield from (match[0] for text in texts for match in values.ISO_MOMENT.finditer(text))
         else:
-            wanted = _list_name_parts(keys[-1])[-1:] if keys else []
+            wanted = values.list_name_parts(keys[-1])[-1:] if keys else []
             named = (source for source in self._sources if source.keys and isinstance(source.value, str))
-            yield from (source.value for source in named if _list_name_parts(source.keys[-1])[-1:] == wanted)
+            yield from (source.value for source in named if values.list_name_parts(source.keys[-1])[-1:] == wanted)
 
 
 class _Leaves(NamedTuple):
@@ -510,17 +510,13 @@ def _is_free_leaf(leaf: values.Leaf, rule: ToolRule) -> bool:
 
 def is_content(name: str) -> bool:
     """Say whether an argument is what is written or sent, by its name: ``body``, and no ``note`` beside it."""
-    return name.lower() in _CONTENTS or _list_name_parts(name)[-1:] == ["body"]
+    return name.lower() in _CONTENTS or values.list_name_parts(name)[-1:] == ["body"]
 
 
 def is_free_text(name: str) -> bool:
     """Say whether an argument is a text for readers, by its name: ``body``, ``commit_message``."""
-    parts = _list_name_parts(name)
+    parts = values.list_name_parts(name)
     return bool(parts) and (parts[-1] in _TEXTS or name.lower() in _TEXTS)
-
-
-def _list_name_parts(name: str) -> list[str]:
-    return [part.lower() for part in values.split_name_parts(name)]
 
 
 def is_number(value: JsonValue) -> bool:

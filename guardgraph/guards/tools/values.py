@@ -73,7 +73,7 @@ def is_single_value(value: JsonValue) -> bool:
         return find_accounts(text) == [text] and not any(map(str.isalpha, text))
     if len(text) > _MOST_UNSPACED and any(map(is_unspaced_letter, text)):
         return False
-    parts = _SIGNS.split(text) if _SIGNS.search(text) else split_name_parts(text)
+    parts = _SIGNS.split(text) if _SIGNS.search(text) else list_name_parts(text)
     words = [part for part in parts if len(part) > 1 and part.isalpha() and not _HEX.fullmatch(part)]
     return len(parts) <= _MOST_JOINED or len(words) < 2
 
@@ -206,9 +206,9 @@ def _is_word_edge(text: str, at: int, step: int) -> bool:
     return not (text[at].isalnum() or text[at] == "_" or joined)
 
 
-def split_name_parts(name: str) -> list[str]:
-    """Return the words that a name is made of: ``fileId`` is file and Id."""
-    return _PART.findall(name)
+def list_name_parts(name: str) -> list[str]:
+    """Return the words that a name is made of, in small letters: ``fileId`` is file and id."""
+    return [part.lower() for part in _PART.findall(name)]
 
 
 class Leaf(NamedTuple):
