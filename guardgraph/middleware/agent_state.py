@@ -74,7 +74,7 @@ def find_record(state: Mapping[str, Any]) -> JsonObject | None:
 
 def _goes_on(record: JsonObject, messages: Sequence[AnyMessage]) -> bool:
     """Say whether a run goes on that waited or failed; one that was left is one behind which the user asked again."""
-    is_resumed = get_config()["configurable"].get(RESUMING) is True  # LangGraph says so in the first step
+    is_resumed = get_config().get("configurable", {}).get(RESUMING) is True  # LangGraph says so in the first step
     return "ended" not in record and (is_resumed or find_run(messages) in (record["run"], *record["foreign"]))
 
 
