@@ -34,6 +34,7 @@ class DrivenEnding:
     name: str
     """``ok:OUTCOME`` or ``stopped:REASON`` of a guarded agent; ``answered``, ``left waiting`` or ``raised:TYPE``."""
     result: JsonObject
+    shown: str = ""  # all that was streamed
     error: str | None = None
 
 
@@ -43,12 +44,12 @@ def drive_run(graph: Any, run: AttackedRun, number: int) -> DrivenEnding:
     config: JsonObject = {"recursion_limit": _STEPS}
     if keeps:
         config["configurable"] = {"thread_id": thread}
-    given, result = run.request, JsonObject()
+    given, shown, result = run.request, list[str](), JsonObject()
     way: list[Any] = []
     try:
         for _ in range(_MOST_SESSIONS):
             way = run.take_move("call", lambda: [run.chance.choice(WAYS), run.chance.randint(1, 12)], ["invoke", 0])
-            result = _call_attacked_graph(graph, given, config, way)
+            result = _call_attacked_graph(graph, given, config, way, shown)
             if not keeps:
                 break
             if (waiting := _find_question(graph, result, config)) is not None:
@@ -58,15 +59,15 @@ def drive_run(graph: Any, run: AttackedRun, number: int) -> DrivenEnding:
             else:
                 break
     except Exception as error:  # noqa: BLE001 - a foreign agent lets through what its tools and models raise
-        return DrivenEnding(f"raised:{type(error).__name__}", result, str(error))
+        return DrivenEnding(f"raised:{type(error).__name__}", result, "".join(shown), str(error))
     finally:
         if keeps:
             graph.checkpointer.delete_thread(thread)
     was_cut = way[0].endswith("cut") and not result.get("status")
-    return DrivenEnding("cut off" if was_cut else _name_driven_ending(result), result)
+    return DrivenEnding("cut off" if was_cut else _name_driven_ending(result), result, "".join(shown))
 
 
-def _call_attacked_graph(graph: Any, given: Any, config: Any, way: list[Any]) -> JsonObject:
+def _call_attacked_graph(graph: Any, given: Any, config: Any, way: list[Any], shown: list[str]) -> JsonObject:
     """Call a graph in a way, and return its state or result as far as it was brought."""
     kind, left = str(way[0]), int(way[1])
     if kind in ("invoke", "ainvoke"):
@@ -77,6 +78,7 @@ def _call_attacked_graph(graph: Any, given: Any, config: Any, way: list[Any]) ->
 
     def is_left_after(chunk: Any) -> bool:
         nonlocal left
+        shown.append(str(chunk))
         left -= 1
         mode, value = chunk
         if mode == "values":
