@@ -7,10 +7,10 @@ without these handlers; what is accepted is streamed as the message that the nod
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Callable, Generator
 from contextvars import Context, ContextVar, copy_context
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple, TypeAlias, cast
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from langchain.agents.middleware.types import ExtendedModelResponse, ModelRequest, ModelResponse
 from langchain_core.callbacks import BaseCallbackManager
@@ -19,6 +19,7 @@ from langchain_core.runnables.config import var_child_runnable_config
 from langchain_core.tracers._streaming import _StreamingCallbackHandler
 from langgraph.types import Command
 
+from guardgraph.graphs.running.node import aperform_driven_node, perform_driven_node
 from guardgraph.guards.stop import Stop
 from guardgraph.middleware.agent_state import is_stop_message, merge_ending
 from guardgraph.middleware.tool_results import read_update
@@ -88,42 +89,50 @@ def check_max_attempts(given: object) -> None:
         raise ConfigurationError(f"max_attempts: a whole number from 1 is required; given: {given!r:.80}")
 
 
-def ask_model(
-    guard: object, run: str, steps: Asking, handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
-) -> Any:
+Doing: TypeAlias = Generator[Any, Any, Any]
+"""A step of a middleware, for sync and async: it yields what is to be done, and is sent back what came of it."""
+NOBODY: Final[Any] = None  # in the place of a world: a middleware makes no calls of its own
+
+
+@dataclass(frozen=True)
+class AgentStep:
+    """What the agent itself does: it asks its model, or calls a tool."""
+
+    handler: Callable[[Any], Any]
+    request: Any
+    context: Context | None = None  # in which it does so; None for the one around
+
+    def meet(self) -> Any:
+        """Do it."""
+        return self.handler(self.request) if self.context is None else self.context.run(self.handler, self.request)
+
+    async def ameet(self) -> Any:
+        """Do it without blocking."""
+        if self.context is None:
+            return await self.handler(self.request)
+        return await asyncio.create_task(AgentStep(self.handler, self.request).ameet(), context=self.context)
+
+
+def ask_model(guard: object, run: str, steps: Asking, handler: Callable[[ModelRequest[Any]], Any]) -> Any:
     """Go through the steps of an asking; see `Asking`."""
-    around, tally, is_outermost = _enter(guard, run)
-    response: ModelResponse[Any] | None = None
-    while True:
-        try:
-            request, refused = steps.send(cast(Any, response))
-        except StopIteration as done:
-            return tally.write(done.value, is_outermost=is_outermost)
-        before = _note_asking(tally, refused)
-        try:
-            response = _make_silent_context(around).run(handler, request)
-        except StopIteration as error:  # no generator and no future lets it through
-            raise RuntimeError("the model raised StopIteration") from error
-        _note_reply(tally, before, response)
+    return perform_driven_node(_ask_in_steps(guard, run, steps, handler), NOBODY)
 
 
-async def aask_model(
-    guard: object, run: str, steps: Asking, handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
-) -> Any:
+async def aask_model(guard: object, run: str, steps: Asking, handler: Callable[[ModelRequest[Any]], Any]) -> Any:
     """Go through the steps of an asking without blocking; see `Asking`."""
+    return await aperform_driven_node(_ask_in_steps(guard, run, steps, handler), NOBODY)
 
-    async def ask(request: ModelRequest[Any]) -> ModelResponse[Any]:
-        return await handler(request)
 
+def _ask_in_steps(guard: object, run: str, steps: Asking, handler: Callable[[ModelRequest[Any]], Any]) -> Doing:
     around, tally, is_outermost = _enter(guard, run)
-    response: ModelResponse[Any] | None = None
+    response: Any = None
     while True:
         try:
-            request, refused = steps.send(cast(Any, response))
+            request, refused = steps.send(response)
         except StopIteration as done:
             return tally.write(done.value, is_outermost=is_outermost)
         before = _note_asking(tally, refused)
-        response = await asyncio.create_task(ask(request), context=_make_silent_context(around))
+        response = yield AgentStep(handler, request, _make_silent_context(around))
         _note_reply(tally, before, response)
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import Context
+from collections.abc import Awaitable, Callable, Mapping
+from contextvars import Context, copy_context
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import count
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, cast
 from uuid import uuid4
 
 from langchain.agents.middleware import AgentMiddleware
@@ -29,7 +28,7 @@ from guardgraph.graphs.running.recorder import Telling, tell_beginning
 from guardgraph.graphs.running.session import Session, choose_request, find_run_thread
 from guardgraph.middleware.agent_state import GuardedState, find_record, find_run, read_given
 from guardgraph.middleware.answers import list_result_sources, list_sources, read_answer_text
-from guardgraph.middleware.asking import asked_by, is_recorded
+from guardgraph.middleware.asking import NOBODY, AgentStep, Doing, asked_by, is_recorded
 from guardgraph.middleware.calls import list_cards, list_proposed_calls
 from guardgraph.middleware.effects import find_place_of_write
 from guardgraph.middleware.pattern import read_guard_settings
@@ -41,37 +40,6 @@ from guardgraph.state.recording import Recorder
 
 _MOST_OPEN: Final = 1000  # runs of which it is known at once what was noted; what a checkpointer keeps is read there
 _LONGEST_ERROR: Final = 500  # characters that are kept of what a model raised
-
-
-Doing: TypeAlias = Generator[Any, Any, Any]
-"""A step of a middleware, for sync and async: it yields what is to be done, and is sent back what came of it."""
-_NOBODY: Final[Any] = None  # in the place of a world: a middleware makes no calls of its own
-
-
-@dataclass(frozen=True)
-class _AgentStep:
-    """What the agent itself does: it asks its model, or calls a tool."""
-
-    handler: Callable[[Any], Any]
-    request: Any
-    is_recorded: bool = False
-
-    def meet(self) -> Any:
-        with self._say_recorded():
-            return self.handler(self.request)
-
-    async def ameet(self) -> Any:
-        with self._say_recorded():
-            return await self.handler(self.request)
-
-    @contextmanager
-    def _say_recorded(self) -> Iterator[None]:
-        token = is_recorded.set(True) if self.is_recorded else None
-        try:
-            yield
-        finally:
-            if token is not None:
-                is_recorded.reset(token)
 
 
 @dataclass(frozen=True)
@@ -113,11 +81,11 @@ class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
 
     def before_agent(self, state: GuardedState, runtime: Runtime[Any]) -> Any:
         """Begin to record."""
-        return perform_driven_node(self._begin_recording(state), _NOBODY)
+        return perform_driven_node(self._begin_recording(state), NOBODY)
 
     async def abefore_agent(self, state: GuardedState, runtime: Runtime[Any]) -> Any:
         """Begin to record."""
-        return await aperform_driven_node(self._begin_recording(state), _NOBODY)
+        return await aperform_driven_node(self._begin_recording(state), NOBODY)
 
     def _begin_recording(self, state: GuardedState) -> Doing:
         messages, record = state["messages"], state.get("guardgraph_record") or {}
@@ -150,13 +118,13 @@ class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> Any:
         """Note what the model replies."""
-        return perform_driven_node(self._ask_model(request, handler), _NOBODY)
+        return perform_driven_node(self._ask_model(request, handler), NOBODY)
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> Any:
         """Note what the model replies."""
-        return await aperform_driven_node(self._ask_model(request, handler), _NOBODY)
+        return await aperform_driven_node(self._ask_model(request, handler), NOBODY)
 
     def _ask_model(self, request: ModelRequest[Any], handler: Any) -> Doing:
         state = cast(Mapping[str, Any], request.state)
@@ -168,9 +136,11 @@ class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
             item = make_storable_json({"settings": settings, "tools": list_cards(request.tools)})
             yield _Apart(partial(self._tell_beginning, [*trail, item], get_config()))
             yield from self._note(state, item)
+        context = copy_context()
+        context.run(is_recorded.set, True)
         began = time.monotonic()
         try:
-            response = yield _AgentStep(handler, request, is_recorded=True)
+            response = yield AgentStep(handler, request, context)
         except Exception as error:
             yield from self._note(state, _describe_failure(error, began))
             raise
@@ -179,17 +149,17 @@ class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]) -> Any:
         """Note what the tool brings."""
-        return perform_driven_node(self._call_tool(request, handler), _NOBODY)
+        return perform_driven_node(self._call_tool(request, handler), NOBODY)
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
     ) -> Any:
         """Note what the tool brings."""
-        return await aperform_driven_node(self._call_tool(request, handler), _NOBODY)
+        return await aperform_driven_node(self._call_tool(request, handler), NOBODY)
 
     def _call_tool(self, request: ToolCallRequest, handler: Any) -> Doing:
         began = time.monotonic()
-        brought = yield _AgentStep(handler, request)
+        brought = yield AgentStep(handler, request)
         call, parts = request.tool_call, list_parts(brought)
         message: ToolMessage | None = find_message(parts, call["id"])
         said = {"id": call["id"], **read_brought(parts, call["id"]), "text": "" if message is None else message.text}
@@ -211,11 +181,11 @@ class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
 
     def after_agent(self, state: GuardedState, runtime: Runtime[Any]) -> Any:
         """Give the recorder the whole run."""
-        return perform_driven_node(self._finish(cast(Mapping[str, Any], state)), _NOBODY)
+        return perform_driven_node(self._finish(cast(Mapping[str, Any], state)), NOBODY)
 
     async def aafter_agent(self, state: GuardedState, runtime: Runtime[Any]) -> Any:
         """Give the recorder the whole run."""
-        return await aperform_driven_node(self._finish(cast(Mapping[str, Any], state)), _NOBODY)
+        return await aperform_driven_node(self._finish(cast(Mapping[str, Any], state)), NOBODY)
 
     def _finish(self, state: Mapping[str, Any]) -> Doing:
         is_left = bool(state.get("guardgraph_record")) and find_record(state) is None
