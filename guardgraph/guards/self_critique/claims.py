@@ -182,8 +182,7 @@ def _begins_clause(before: Sequence[str], after: Sequence[str]) -> bool:
     sets = _load_reading().sets
     verbs = sets["auxiliaries"]
     was_told = not (verbs | sets["persons"]).isdisjoint(before)
-    is_told = not verbs.isdisjoint(after[1:3]) and verbs.isdisjoint(after[:1])
-    return (was_told and is_told) or not sets["starters"].isdisjoint(after[:1])
+    return (was_told and not verbs.isdisjoint(after[1:])) or not sets["starters"].isdisjoint(after[:1])
 
 
 def _spell_signs(text: str) -> str:
@@ -283,8 +282,7 @@ def _has_other_subject(words: Sequence[str]) -> bool:
         return False  # "much to our relief the node was restored" has a subject of its own
     if not sets["negated_subjects"].isdisjoint(words[:1]) and sets["conditions"].isdisjoint(words):
         return True
-    head = () if _is_time(words[:_HEAD]) else words[:_HEAD]
-    parts = (at for at, word in enumerate(head) if word in sets["part_subjects"])
+    parts = (at for at, word in enumerate(words[:_HEAD]) if word in sets["part_subjects"])
     return any(not _is_of_noun(words, at) and sets["times"].isdisjoint(words[at + 1 : at + 2]) for at in parts)
 
 
