@@ -315,18 +315,14 @@ def _is_css_supported(feature: str) -> bool | None:
     return True if re.fullmatch(r"display\s*:\s*(?:grid|flex|block|inline-block|none)", feature) else None
 
 
-_STATES = re.compile(
-    r":not\(\s*:(?:hover|focus(?:-within|-visible)?|active|target(?:-within)?|visited|checked|open)\s*\)"
-    r"|:defined\b|:dir\(\s*ltr\s*\)|::?first-line\b",
-    re.IGNORECASE,
-)
-"""What is true of an element until somebody does something, and how its first line looks."""
+_ALWAYS = re.compile(r":defined\b|:dir\(\s*ltr\s*\)|::?first-line\b", re.IGNORECASE)
+"""What is true of every element, and how its first line looks."""
 _OTHER = re.compile(
     r"::|:(?:hover|focus|active|target|visited|checked|before|after|first-l|placeholder|open|popover|modal|fullscreen)",
     re.IGNORECASE,
 )
-"""What is not true of it, or of no element."""
-_NEGATED = re.compile(r":not\([^():]*:[a-z-]+\)|:not\([^()]*\)", re.IGNORECASE)
+"""What is not true of an element until somebody does something, or of no element."""
+_LISTED = re.compile(r"(?<=[(,])[^(),]+(?=[,)])")  # a selector in a list of another one
 _BARE = re.compile(r"(^|[\s>+~(,])(?=:(?:is|where|matches)\()", re.IGNORECASE)
 """Where Lexbor needs a `*`: it finds nothing below `:is(body)`."""
 _LANGUAGE = re.compile(r":lang\(\s*[\"']?([\w-]+)[\"']?\s*\)", re.IGNORECASE)
@@ -433,29 +429,32 @@ class Cascade:
                 if declaration.name.startswith("--") or declaration.name in self._properties:
                     said.setdefault((declaration.name, declaration.is_important), []).append(declaration.words)
             self._order += 1
+            whole = {key: self._rank_values(key[0], values) for key, values in said.items()}
             for selector in filter(None, rule.selectors if said else ()):
                 if selector not in matched:
                     matched[selector] = _find_matched(tree, selector)
                 if matched[selector]:
                     narrow = _measure_specificity(parse_component_value_list(selector))
                     of = OF_HOST if tree.host is not None and _OF_HOST.search(selector) else origin
-                    self._note(matched[selector], said, rule, (of, narrow))
+                    self._note(matched[selector], whole, rule, (of, narrow))
+
+    def _rank_values(self, name: str, values: list[Words]) -> tuple[Words, ...]:
+        """Return each value once, where it stands last, and those behind that a browser understands."""
+        once = reversed(dict.fromkeys(reversed(values)))
+        return tuple(sorted(once, key=partial(self._is_understood, name)))
 
     def _note(
         self,
         nodes: list[LexborNode],
-        said: Mapping[tuple[str, bool], list[Words]],
+        said: Mapping[tuple[str, bool], tuple[Words, ...]],
         rule: Rule,
         place: tuple[int, Specificity],
     ) -> None:
         for (name, is_important), values in said.items():
-            # Each value once, where it stands last, and those behind that a browser understands.
-            once = reversed(dict.fromkeys(reversed(values)))
-            ranked = sorted(once, key=partial(self._is_understood, name))
             # Of what is important, the first layer wins.
             layer = tuple(-number for number in rule.layer) if is_important else rule.layer
-            declared = Declared((is_important, place[0], layer, place[1], self._order), tuple(ranked))
-            is_sure = rule.is_sure and self._is_understood(name, ranked[-1])
+            declared = Declared((is_important, place[0], layer, place[1], self._order), values)
+            is_sure = rule.is_sure and self._is_understood(name, values[-1])
             for node in nodes:
                 if not is_sure:
                     self._unsure[node.mem_id].setdefault(name, []).append(declared)
@@ -467,18 +466,18 @@ _UNSAID: Final = Declared((False, GUESSED - 1, (), (0, 0, 0), 0), ())
 
 
 def _find_matched(tree: Tree, selector: str) -> list[LexborNode]:
-    plain = _STATES.sub("", selector)
-    if tree.host is not None and (outside := _OF_HOST.search(plain)) is not None:
+    if tree.host is not None and (outside := _OF_HOST.search(selector)) is not None:
         return _find_at_host(tree.root, tree.host, outside)
-    if _OTHER.search(_NEGATED.sub("", plain)) or not tree.names.issuperset(_list_needed_names(plain)):
-        return []
-    return _ask_lexbor(tree.root, plain)
+    return _ask_lexbor(tree.root, selector) if tree.names.issuperset(_list_needed_names(selector)) else []
 
 
 def _ask_lexbor(root: LexborNode, selector: str) -> list[LexborNode]:
     from selectolax.lexbor import SelectolaxError
 
-    selector = _LANGUAGE.sub(r":is([lang|='\1' i],[lang|='\1' i] *)", _STATES.sub("", selector))
+    selector = _LISTED.sub(lambda part: "x-none" if _OTHER.search(part[0]) else part[0], _ALWAYS.sub("", selector))
+    if _OTHER.search(selector):
+        return []
+    selector = _LANGUAGE.sub(r":is([lang|='\1' i],[lang|='\1' i] *)", selector)
     try:
         return root.css(_BARE.sub(r"\1*", selector.replace(":scope", ":root")) or "*")
     except (SelectolaxError, ValueError):  # of one that it, as a browser may, does not know

@@ -239,6 +239,8 @@ class _Reader:
         if own := {name: said[-1][0] for name, said in values.items() if name.startswith("--")}:
             self._variables = compute_variables(own, around.variables)
         self._values = {name: tuple(map(self._resolve_variables, said)) for name, said in values.items()}
+        schemes = [words for words in self._find("color-scheme") if words and not _NOTHING & {*words}]
+        self._is_dark = "dark" in schemes[-1] and "light" not in schemes[-1] if schemes else around.is_dark
 
     def read_shown(self) -> Shown:
         inside = self._make_letter_style()
@@ -303,7 +305,7 @@ class _Reader:
             all(drawn) if drawn else around.is_drawn, self._measure_letter_pixels(),
             around.opacity * self._measure_opacity(), self._find_ink("color", around.colour),
             self._find_ink("-webkit-text-fill-color", around.fill), ground, is_filled,
-            self._find_raised_side(), self._find_box_display().endswith(_ROWS), self._variables, self._is_dark(),
+            self._find_raised_side(), self._find_box_display().endswith(_ROWS), self._variables, self._is_dark,
         )  # fmt: skip
 
     def _measure_opacity(self) -> float:
@@ -328,13 +330,9 @@ class _Reader:
                 sizes.append(around * _parse_share(words))
         return min(sizes, default=around)
 
-    def _is_dark(self) -> bool:
-        said = [words for words in self._find("color-scheme") if words and not _NOTHING & {*words}]
-        return "dark" in said[-1] and "light" not in said[-1] if said else self._around.is_dark
-
     def _find_ink(self, name: str, around: Colour | None) -> Colour | None:
         """Return what a property says of the colour of letters: what counts stands last, unless another hides them."""
-        said, is_dark = list[Colour | None](), self._is_dark()
+        said = list[Colour | None]()
         for words in self._find(name):
             if words in ((), (_UNSET,)):
                 continue
@@ -343,7 +341,7 @@ class _Reader:
             elif words in (("initial",), ("currentcolor",)):
                 said.append(LetterStyle().colour if name == "color" else None)
             else:
-                said.append(parse_colour(words, is_dark=is_dark))
+                said.append(parse_colour(words, is_dark=self._is_dark))
         faint = next((colour for colour in said if colour is not None and colour[3] < _LEAST_OPACITY), None)
         return faint or (said[-1] if said else around)
 
@@ -357,7 +355,7 @@ class _Reader:
             return self._around.ground
         if "currentcolor" in said[0]:
             return self._find_ink("color", self._around.colour)
-        colour = parse_colour(said[0], is_dark=self._is_dark())
+        colour = parse_colour(said[0], is_dark=self._is_dark)
         if colour is None:
             return self._around.ground if set(said[0]) <= {"none", "0", "no-repeat"} else None
         if colour[3] < _LEAST_OPACITY:
@@ -368,7 +366,7 @@ class _Reader:
         """Return the colour of a gradient whose colours are all alike, None of another picture."""
         if "gradient(" not in words[0] or len(words) > _MOST_STOPS:
             return None
-        stops = [parse_colour(stop, is_dark=self._is_dark()) for stop in split_arguments(words[1:])]
+        stops = [parse_colour(stop, is_dark=self._is_dark) for stop in split_arguments(words[1:])]
         first, *others = (stops[1:] or [None]) if stops[0] is None else stops  # the first argument may be its direction
         if first is None or first[3] < 1:
             return None

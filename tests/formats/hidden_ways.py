@@ -113,7 +113,7 @@ SHEETS = [
     ".z{display:none}@media not (foo:bar){.z{display:block}}", "@media (width>1px) or (height>1px){.z{display:none}}",
     "@media (400px<=width<=2000px){.z{display:none}}", "@media (1px<width){.z{display:none}}",
     "@media (min-aspect-ratio:1/100) and (resolution>=1x){.z{display:none}}", "@media (min-width:calc(1px + 1cm)){.z{display:none}}",
-    ":where(#z){display:block}.z{display:none}", ":is(main,div) em{display:none}", "em:defined{display:none}", ":scope em{display:none}",
+    ":where(#z){display:block}.z{display:none}", ":is(main,div) em{display:none}", ":where(em,::nosuch){display:none}", "p:is(:hover,main>*) em{display:none}", "em:defined{display:none}", ":scope em{display:none}",
     ".z{color:color-mix(in srgb,black 1%,white)}", ".z{color:color-mix(in srgb,black 2%,transparent)}",
     ".z{color:rgb(from black 255 255 255)}", ".z{color:oklch(from black 1 0 0)}",
     "html{color-scheme:dark}.z{color:#111}", ".z{color-scheme:dark;color:light-dark(#000,rgb(255 255 255))}",
