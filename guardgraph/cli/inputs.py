@@ -13,7 +13,7 @@ from guardgraph.cli.shell import is_stderr_watched, print_on_stderr
 from guardgraph.evidence.strict_json import MOST_BYTES, read_json_lines
 from guardgraph.plain.errors import ConfigurationError, explain_unread_file
 from guardgraph.plain.files import rewrite_file
-from guardgraph.plain.json import MAX_DEPTH, RESULT_DEPTH, JsonObject, NotJson, parse_json
+from guardgraph.plain.json import MAX_DEPTH, RESULT_DEPTH, JsonObject, NotJson, find_json_problem, parse_json
 from guardgraph.plain.urls import is_server_url
 
 if TYPE_CHECKING:
@@ -106,17 +106,11 @@ def parse_caller_options(tenant: str | None, user: str | None, groups: list[str]
     if tenant is None and user is None and not groups:
         return None
     for option, name in (("--tenant", tenant), ("--user", user), *(("--group", group) for group in groups or ())):
-        if name is not None and not name.strip():
+        if name is not None and (not name.strip() or find_json_problem(name) is not None):
             raise ConfigurationError(f"{option}: a name that is not blank is required; given: {name!r:.80}")
-    from pydantic import ValidationError  # for which help need not wait
+    from guardgraph.state.context import Caller  # loads Pydantic, for which help need not wait
 
-    from guardgraph.plain.errors import make_configuration_error
-    from guardgraph.state.context import Caller
-
-    try:
-        return Caller(tenant=tenant, user=user, groups=tuple(groups or ()))
-    except ValidationError as error:
-        raise make_configuration_error("caller", error) from None
+    return Caller(tenant=tenant, user=user, groups=tuple(groups or ()))
 
 
 def load_history_option(file: str) -> list[JsonObject]:

@@ -17,6 +17,7 @@ from uuid import uuid4
 from langchain_core.runnables import RunnableConfig
 from langgraph.types import Command
 
+from guardgraph.evidence.chain import read_run_caller
 from guardgraph.evidence.sql.store import SqlStore
 from guardgraph.evidence.store import OpenRun
 from guardgraph.graphs.running.door import GuardedGraph
@@ -73,14 +74,12 @@ class WaitingRun:
     @property
     def starter(self) -> str | None:
         """The user who began the run."""
-        user = (_read_begun_caller(self.begun) or {}).get("user")
-        return user if isinstance(user, str) else None
+        return read_run_caller(dict(self.begun["opening"]))[1]
 
     @property
     def tenant(self) -> str | None:
         """For whom it was begun."""
-        tenant = (_read_begun_caller(self.begun) or {}).get("tenant")
-        return tenant if isinstance(tenant, str) else None
+        return read_run_caller(dict(self.begun["opening"]))[0]
 
     @property
     def rules(self) -> JsonObject:
@@ -291,11 +290,6 @@ def _read_own_thread(waiting: WaitingRun) -> str:
 def _read_begun_context(begun: BegunRun) -> JsonObject:
     context = begun["opening"]["context"]
     return context if isinstance(context, dict) else {}
-
-
-def _read_begun_caller(begun: BegunRun) -> JsonObject | None:
-    caller: Any = _read_begun_context(begun).get("caller") or begun["opening"]["caller"]
-    return caller if isinstance(caller, dict) else None
 
 
 def _is_lapsed(note: RunNote, begun: BegunRun) -> bool:

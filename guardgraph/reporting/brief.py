@@ -57,7 +57,7 @@ def format_brief(result: Mapping[str, Any], *, asked: object = None) -> str:
     parts += ["## Sources", _format_brief_table(["no.", "title", "address", "page", "tier", "date", "owner"], rows)]
     if agreement := _keep_json_objects(brief.get("agreement")):
         parts += ["## Agreement", _format_agreement(agreement, numbers)]
-    if still_open := [item for item in _keep_json_list(brief.get("open")) if isinstance(item, str)]:
+    if isinstance(still_open := brief.get("open"), list) and still_open:
         parts += ["## Open", "\n".join(f"- {escape_markdown_line(item)}" for item in still_open)]
     if isinstance(who := brief.get("approved_by"), str):
         parts.append(f"Approved by {escape_markdown_line(who)}.")
@@ -82,12 +82,8 @@ def _read_brief(result: object) -> JsonObject:
     raise InputError(f"run: a run of the Research agent that ended well is required; given: {given!s:.80}")
 
 
-def _keep_json_list(value: JsonValue) -> list[JsonValue]:
-    return value if isinstance(value, list) else []
-
-
 def _keep_json_objects(value: JsonValue) -> list[JsonObject]:
-    return [item for item in _keep_json_list(value) if isinstance(item, dict)]
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 # The answer

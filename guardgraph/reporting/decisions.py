@@ -188,11 +188,7 @@ COUNTED = frozenset({"step", "phase", "elapsed_ms", "ok"})  # what a step says o
 
 def render_decision_cards(reading: RunReading) -> Iterator[Html]:
     """Yield a card for each proposal, or act, with the guards that judged what came of it."""
-    if "timeline" not in reading.run:
-        for step in reading.list_result_steps("trace"):
-            phase = make_tag("h3", render_inline(step.get("phase", "step")))
-            yield make_tag("article", phase, _render_completed_step(reading, step.get("step")), class_="card")
-    else:
+    if "timeline" in reading.run:
         for asked, judged in _group_entries_by_call(reading.entries):
             beside, left = "card", None
             if asked:

@@ -81,9 +81,7 @@ class RunReading:
     @property
     def total_active_ms(self) -> float:
         """The time that the nodes took together."""
-        if any(entry.elapsed_ms is not None for entry in self.entries):
-            return math.fsum(entry.elapsed_ms or 0.0 for entry in self.entries)
-        return math.fsum(_parse_elapsed_ms(step) or 0.0 for step in self.list_result_steps("trace"))
+        return math.fsum(entry.elapsed_ms or 0.0 for entry in self.entries)
 
     def list_result_steps(self, record: str) -> list[JsonObject]:
         """Return the completed steps as ``trace`` or ``history`` tells them."""
@@ -111,10 +109,10 @@ def read_reported_run(
         for number, name in enumerate(taken.path, 1):
             if name in (START, END):
                 raise InputError(f"run: path: entry {number} is the name of no node; given: {name!r:.80}")
-        told = _guess_patterns_of_run(plain, taken, entries)
-        fitting = [(made, each.catalogue) for each in told if (made := _draw_reported_run(each, plain)) is not None]
-        if len(fitting) == 1:  # a request that is refused at once fits several
-            [(drawn, catalogue)] = fitting
+        named = plain.get("pattern")
+        shipped = PATTERNS.get(named) if isinstance(named, str) else None
+        if shipped is not None and (drawn := _draw_reported_run(shipped, plain)) is not None:
+            catalogue = shipped.catalogue
     return RunReading(plain, taken, entries, drawn, catalogue, parse_reported_json("asked", asked), position)
 
 
@@ -128,17 +126,6 @@ def parse_reported_json(name: str, item: object) -> JsonValue:
     if is_nested_too_deep(text, plain, RESULT_DEPTH):
         raise InputError(f"{name}: at most {RESULT_DEPTH} levels of nesting are allowed; given: more")
     return plain
-
-
-def _guess_patterns_of_run(run: JsonObject, taken: Taken, entries: tuple[TimelineRow, ...]) -> list[ShippedPattern]:
-    """Return the pattern that a result names; of one that names none, those that have its phases and its ending."""
-    if "pattern" in run:
-        return [item for item in PATTERNS.values() if item.name == run["pattern"]]
-    phases = {entry.phase for entry in entries if entry.phase}
-    fitting = [item for item in PATTERNS.values() if phases <= {*item.catalogue.phases}]
-    if taken.is_ok_way:
-        return [item for item in fitting if taken.outcome in item.outcomes]
-    return [item for item in fitting if item.catalogue.find(taken.reason) is not None]
 
 
 def _draw_reported_run(pattern: ShippedPattern, run: JsonObject) -> Diagram | None:

@@ -127,14 +127,9 @@ def test_a_revision_is_shown_beside_the_draft():
     assert all(str(item) in words for item in (result["audit"]["before_hash"], *result["audit"]["diff_excerpt"]))
 
 
-@each_row("is_named", False, True)
-def test_the_path_is_drawn_and_so_is_the_graph_of_a_pattern(is_named):
-    """A run names its pattern, an older one is known by its nodes: the graph is drawn beside the way of the run."""
-    result = dict(result_of("rag stopped"))
-    assert result["pattern"] == "rag"
-    if not is_named:
-        del result["pattern"]
-    pictures = page(result).iter(f"{SVG}svg")
+def test_the_path_is_drawn_and_so_is_the_graph_of_a_pattern():
+    """A run names its pattern: the graph is drawn beside the way of the run."""
+    pictures = page(result_of("rag stopped")).iter(f"{SVG}svg")
     way, whole = ([said(text) for text in picture.iter(f"{SVG}text")] for picture in pictures)
     assert way[:4] == ["request_guard", "plan", "policy_guard", "stop_invalid_intent"]
     assert {"rag", "answer_guard", "stopped: invalid_intent:source_not_allowed:wiki"} <= {*whole}
