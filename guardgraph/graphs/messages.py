@@ -11,6 +11,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
+from guardgraph.graphs.guard_nodes import is_written_by_user
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.json import JsonObject
@@ -137,6 +138,6 @@ def _read_message_turn(message: BaseMessage) -> Turn | None:
     text = str(message.text).strip()
     if not text or (message.type == "ai" and message.response_metadata.get("status") == "stopped"):
         return None
-    if message.type == "human":
+    if is_written_by_user(message):
         return Turn(role="user", content=text)
-    return Turn(role="assistant", content=text) if message.type == "ai" else None
+    return Turn(role="assistant", content=text) if message.type in ("ai", "human") else None

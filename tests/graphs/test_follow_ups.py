@@ -134,8 +134,12 @@ def test_a_stopped_run_is_a_message_that_says_so():
     told = message.response_metadata
     assert (told["status"], told["stop_reason"], told["phase"]) == ("stopped", "max_seconds", "plan")
     model = ScriptedChatModel({"question": STANDALONE}, INTENT, ANSWER)
-    MessagesAgent(create_rag_agent(model)).invoke([("human", PLAN_QUESTION), message, ("human", "And for P1?")])
-    assert model.calls[0].messages[1].content.startswith(f"user: {PLAN_QUESTION}\n\nQuestion: ")
+    summary = HumanMessage("We spoke of P1.", additional_kwargs={"lc_source": "summarization"})  # by a model
+    MessagesAgent(create_rag_agent(model)).invoke(
+        [summary, ("human", PLAN_QUESTION), message, ("human", "And for P1?")]
+    )
+    told = f"assistant: We spoke of P1.\nuser: {PLAN_QUESTION}\n\nQuestion: "
+    assert model.calls[0].messages[1].content.startswith(told)
 
 
 @each_row(
