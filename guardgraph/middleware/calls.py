@@ -165,12 +165,13 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
         shown = {card["name"] for card in guards.list_shown_tools(cards, policy)}
         tools = [tool for tool in request.tools if isinstance(tool, BaseTool) and tool.name in shown]
         asked = request = request.override(tools=[*tools])
+        noted = {"run": run, "foreign": list_foreign(state["messages"], run)}
         refused: Stop | None = None
         for _ in range(self.max_attempts):
             response = yield asked, refused
             proposed = list_proposed_calls(response)
             if not proposed:
-                return response
+                return _write(response, noted)
             try:
                 licences = judge_calls(proposed, cards, policy, self.budget, record)
             except Stop as stop:
@@ -183,19 +184,17 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
                 asked = tell_refusal(request, said[:MOST_TOLD], told)
                 continue
             by_id = {str(item["id"]): licence for item, licence in zip(proposed, licences, strict=True)}
-            return _let_calls_through(response, by_id, cards, run, list_foreign(state["messages"], run))
+            return _let_calls_through(response, by_id, cards, noted)
         assert refused is not None
         ending = {**describe_stop(run, refused), "raw_action": {"calls": make_storable_json(proposed)}}
-        return ExtendedModelResponse(
-            ModelResponse([make_stop_message(refused)]), Command(update={"guardgraph": ending})
-        )
+        return _write(ModelResponse([make_stop_message(refused)]), noted, guardgraph=ending)
 
     # Whom a call waits for
 
     @hook_config(can_jump_to=["end"])
     def after_model(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any]:
         """Show a person the calls that need one, and wait."""
-        record = state["guardgraph_record"]
+        record = _read_record(state)
         run, waiting, message = record["run"], record.get("waiting") or [], state["messages"][-1]
         if (
             not waiting
@@ -465,11 +464,7 @@ def _list_calls_before(messages: Sequence[AnyMessage], call_id: str | None) -> l
 
 
 def _let_calls_through(
-    response: ModelResponse[Any],
-    licences: Mapping[str, Licence],
-    cards: Mapping[str, ToolCard],
-    run: str,
-    foreign: Sequence[str],
+    response: ModelResponse[Any], licences: Mapping[str, Licence], cards: Mapping[str, ToolCard], noted: JsonObject
 ) -> ExtendedModelResponse[Any]:
     """Return licensed calls, each with the arguments of its licence, and which of them wait for a person."""
     waiting = list_waiting_calls(licences)
@@ -480,9 +475,13 @@ def _let_calls_through(
             for call in (message.tool_calls if isinstance(message, AIMessage) else ())
         ]
         kept.append(message.model_copy(update={"tool_calls": calls}) if calls else message)
-    record = {"run": run, "waiting": waiting, "cards": dict(cards), "foreign": [*foreign]}
-    update = {"guardgraph_record": record}
-    return ExtendedModelResponse(ModelResponse(kept, response.structured_response), Command(update=update))
+    record = {**noted, "waiting": waiting, "cards": dict(cards)}
+    return _write(ModelResponse(kept, response.structured_response), record)
+
+
+def _write(response: ModelResponse[Any], record: JsonObject, **more: JsonObject) -> ExtendedModelResponse[Any]:
+    update = {"guardgraph_record": record, "guardgraph_here": True, **more}
+    return ExtendedModelResponse(response, Command(update=update))
 
 
 def _make_inbox_request(waiting: Sequence[JsonObject], problem: str) -> JsonObject:
