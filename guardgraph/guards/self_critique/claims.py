@@ -59,7 +59,7 @@ class _Reading(NamedTuple):
 
 def restricted_claims(text: str, packs: Sequence[Pack] = SHIPPED_PACKS) -> list[str]:
     """Name the restricted claims that a text makes."""
-    return list(dict.fromkeys(said for _, said in _find_claims(text, tuple(packs))))
+    return list(dict.fromkeys(claim.said for claim in _find_claims(text, tuple(packs))))
 
 
 def forbidden_claims(
@@ -67,16 +67,17 @@ def forbidden_claims(
 ) -> list[str]:
     """Name the restricted claims that a text makes and may not make."""
     made = _find_claims(text, tuple(packs))
+    named = {_get_claim_pack(pack).name: pack for pack in packs}
     licensed = {
-        _get_claim_pack(pack).name
-        for pack in packs
-        if made and is_licensed(pack, context, avoid_absolute_guarantees=avoid_absolute_guarantees)
+        (name, is_plan)
+        for name, is_plan in {(claim.pack, claim.is_plan) for claim in made}
+        if is_licensed(named[name], context, avoid_absolute_guarantees=avoid_absolute_guarantees, is_plan=is_plan)
     }
-    return list(dict.fromkeys(said for pack, said in made if pack not in licensed))
+    return list(dict.fromkeys(claim.said for claim in made if (claim.pack, claim.is_plan) not in licensed))
 
 
-def is_licensed(pack: Pack, context: JsonObject, *, avoid_absolute_guarantees: bool) -> bool:
-    """Say whether a context licenses the claims of a pack."""
+def is_licensed(pack: Pack, context: JsonObject, *, avoid_absolute_guarantees: bool, is_plan: bool = False) -> bool:
+    """Say whether a context licenses the claims of a pack; that something will be licenses only that it will."""
     read = _get_claim_pack(pack)
     incident = context.get("incident")
     status = incident.get("status") if isinstance(incident, dict) else None
@@ -84,7 +85,8 @@ def is_licensed(pack: Pack, context: JsonObject, *, avoid_absolute_guarantees: b
         return True
     if avoid_absolute_guarantees or not read.by_context:
         return False
-    return any(_find_claims(text, (pack,)) for text in list_context_texts(context, IGNORED_KEYS))
+    told = (claim for text in list_context_texts(context, IGNORED_KEYS) for claim in _find_claims(text, (pack,)))
+    return any(is_plan or not claim.is_plan for claim in told)
 
 
 def list_context_texts(context: JsonValue, ignored: Sequence[str] = ()) -> Iterator[str]:
@@ -143,10 +145,16 @@ class _Clause(NamedTuple):
     is_conditional: bool  # whether a clause before it begins with a condition, for which a plain future waits
 
 
-def _find_claims(text: str, packs: tuple[Pack, ...]) -> list[tuple[str, str]]:
+class _Claim(NamedTuple):
+    pack: str
+    said: str
+    is_plan: bool  # whether it says what will be
+
+
+def _find_claims(text: str, packs: tuple[Pack, ...]) -> list[_Claim]:
     read = [_get_claim_pack(pack) for pack in packs]
     clauses = _split_clauses_once(text)
-    return [(pack.name, claim) for clause in clauses for pack in read for claim in _find_clause_claims(clause, pack)]
+    return [claim for clause in clauses for pack in read for claim in _find_clause_claims(clause, pack)]
 
 
 @remember_by_text(texts=64, chars=1000)
@@ -225,17 +233,17 @@ def _load_reading() -> _Reading:
 
 
 @lru_cache(maxsize=4096)
-def _find_clause_claims(clause: _Clause, pack: _Pack) -> tuple[str, ...]:
+def _find_clause_claims(clause: _Clause, pack: _Pack) -> tuple[_Claim, ...]:
     said = "".join(f"{word} " for word in clause.words)
     excepted = [match.span(match.lastindex or 0) for match in pack.exceptions.finditer(said)]
-    claims, place, last = list[str](), (0, 0), 0
+    claims, place, last = list[_Claim](), (0, 0), 0
     spans = sorted(match.span(match.lastindex or 0) for match in pack.phrases.finditer(said))
     for start, end in dict(spans).items():  # of those that begin at one place the longest
         at = place[1] + said.count(" ", place[0], start)
         place = (start, at)
         is_excepted = any(first <= start < after for first, after in excepted[:_MOST_EXCEPTIONS])
         if start >= last and not is_excepted and not _is_unclaimed(clause, at):
-            claims.append(said[start:end].strip())
+            claims.append(_Claim(pack.name, said[start:end].strip(), _is_plan(clause, at)))
             last = end
     return tuple(claims)
 
@@ -331,5 +339,9 @@ def _is_time(words: Sequence[str]) -> bool:
 def _is_conditional(clause: _Clause, at: int) -> bool:
     """Say whether a plain future waits for a condition: *will be fixed if the patch works*."""
     conditions = _load_reading().sets["conditions"]
-    is_future = "will" in clause.words[max(0, at - 3) : at + 1]
-    return is_future and (clause.is_conditional or not conditions.isdisjoint(clause.words[at + 1 : at + _LOOKBACK]))
+    is_open = clause.is_conditional or not conditions.isdisjoint(clause.words[at + 1 : at + _LOOKBACK])
+    return is_open and _is_plan(clause, at)
+
+
+def _is_plan(clause: _Clause, at: int) -> bool:
+    return "will" in clause.words[max(0, at - 3) : at + 1]
