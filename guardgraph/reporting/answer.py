@@ -253,7 +253,9 @@ def _render_cited_source(item: JsonObject, number: int) -> Html:
     called = next((key for key in TITLES if isinstance(rest.get(key), str) and rest[key]), None)
     heading = make_tag("h3", render_inline(rest.pop(called))) if called else None
     address = rest.pop("url") if isinstance(rest.get("url"), str) else None
-    place = rest.pop("link") if address and isinstance(rest.get("link"), str) else None
+    page, place = (address or "").partition("#")[0], None
+    if page and str(rest.get("link")).partition("#")[0] == page:  # a place on another page is no place of this one
+        place = rest.pop("link")
     says = [_render_source_words(rest.pop(key), item) for key in WORDS if isinstance(rest.get(key), str)]
     claim: list[Child] = []
     if isinstance(rest.get("claim"), str):

@@ -110,6 +110,10 @@ def test_sources_are_shown_with_their_words():
         assert passage["claim"] in said(item)
         assert item.find("p/a").get("href") == detail["link"]
         assert said(item.find("p/a")) == detail["url"]
+    elsewhere = {**result["citation_details"][0], "link": "https://evil.example/"}
+    [source] = with_class(page({**result, "citation_details": [elsewhere]}), "source")
+    assert source.find("p/a").get("href") == elsewhere["url"]
+    assert "https://evil.example/" in said(source)
     [left] = with_class(root, "left")
     for denied in result["aggregate"]["denied_sources"]:
         assert denied["url"] in said(left)
