@@ -449,7 +449,7 @@ TOOL_REASONS = Catalogue(
         ),
         StopReason("invalid_action:not_object", "invalid_action", ("plan",), "The step is no object with a list of calls, or with an answer.", "Look at raw_action; use a model that follows the prompt.", again=True),
         StopReason("invalid_action:tool", "invalid_action", ("plan",), "A call's tool is blank or no string.", "Look at raw_action.", again=True),
-        StopReason("invalid_action:args", "invalid_action", ("plan",), "A call's args is no object.", "Look at raw_action.", again=True),
+        StopReason("invalid_action:args", "invalid_action", ("plan",), "A call's args is no object of plain JSON.", "Look at raw_action.", again=True),
         StopReason("invalid_action:schema", "invalid_action", ("plan",), "A call's args do not fit the tool's schema.", "Look at details: where, what was given, what is allowed.", again=True),
         *licence_reasons(("plan",), ("act",)),
         StopReason("tool_invalid_output:<tool>", "tool", ("act",), "The tool raised, or returned something that is no JSON.", "Look at details (at: the line that raised); mend the tool."),

@@ -25,9 +25,9 @@ BOUNDS: Final[dict[str, dict[str, frozenset[str]]]] = {
     mark: {of: frozenset(words.split()) for of, words in said.items()} for mark, said in _WORDS["bounds"].items()
 }
 """Words that say of a value before or behind them that it is a bound, and names of arguments that are one."""
-_BETWEEN, _RANGING, _STARTING, _OFFSETS, _OF, _LISTING, _COMPARING, _REMINDING = (
+_BETWEEN, _RANGING, _STARTING, _OFFSETS, _OF, _LISTING, _COMPARING, _REMINDING, _DENYING = (
     frozenset(_WORDS[name].split())
-    for name in ("between", "ranging", "starting", "offsets", "of", "listing", "comparing", "reminding")
+    for name in ("between", "ranging", "starting", "offsets", "of", "listing", "comparing", "reminding", "denying")
 )
 _EXCEPTIONS = re.compile(rf"\b(?:(?:{'|'.join(_WORDS['wholes'].split())})\b.*\bbut|{'|'.join(_WORDS['exceptions'])})\b")
 """Words behind which stands what is meant by no means: "anyone but Ada", "rather than Ada"."""
@@ -35,7 +35,8 @@ _FORBIDDING = re.compile(
     rf"[\"'`”“’»)]*\s+(?:{'|'.join(_WORDS['forbidding'])})\b".replace("'t", "['’]t"), re.IGNORECASE
 )
 """What stands behind that which is meant by no means: "Bob must not be paid"."""
-_WORD = re.compile(r"\w[\w'’]*")
+_WORD = re.compile(r"\w[\w'’´]*")
+_UNSPACED = re.compile("|".join(_WORDS["denying_unspaced"].split()))
 _SENTENCE = re.compile(r"[.;!?]\s")
 _ITEM = re.compile(r"\s(?:[-*•–]|\d{1,2}[.)])\s")
 _CLAUSE = re.compile(r"[,:\n]\s")
@@ -213,10 +214,14 @@ def is_denied(text: str, at: int, end: int) -> bool:
 def _denies(words: list[str]) -> bool:
     if _EXCEPTIONS.search(" ".join(words)):
         return True
-    negations = [at for at, word in enumerate(words) if word in load_negations() or word.endswith("n't")]
+    negations = [at for at, word in enumerate(words) if _is_negation(word)]
     # One beside a word of reminding denies nothing: "do not forget to pay", "n'oublie pas de payer".
     is_reminder = any(not _REMINDING.isdisjoint(words[max(at - 1, 0) : at + 2]) for at in negations)
     return len(negations) > is_reminder
+
+
+def _is_negation(word: str) -> bool:
+    return word in load_negations() or word in _DENYING or word.endswith("n't") or bool(_UNSPACED.search(word))
 
 
 def is_named_place(text: str, at: int, end: int, key: str) -> bool:
@@ -262,4 +267,4 @@ def _list_words_before(text: str, at: int) -> list[str]:
 
 
 def _list_words(text: str) -> list[str]:
-    return [word.casefold().replace("’", "'") for word in _WORD.findall(text)]
+    return [word.casefold().replace("’", "'").replace("´", "'") for word in _WORD.findall(text)]
