@@ -1,331 +1,238 @@
-"""CSS, as far as it decides whether a text is seen: the rules of style sheets, and which of them win."""
+"""CSS, as far as it decides whether a text is seen: declarations, the rules of a style sheet, and which of them win."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from math import inf
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from functools import lru_cache
+from operator import mul
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from tinycss2 import parse_blocks_contents, parse_component_value_list, parse_stylesheet  # type: ignore[import-untyped]
+from tinycss2 import parse_blocks_contents, parse_component_value_list, parse_stylesheet, serialize  # type: ignore[import-untyped]
+from tinycss2.color4 import D50, D65, parse_color  # type: ignore[import-untyped]
 
-from guardgraph.formats.css_values import (
-    PIXELS,
-    RELATIVE,
-    Words,
-    parse_number,
-    read_css_words,
-    split_at_commas,
-    write_css,
-)
 from guardgraph.formats.extraction import ExtractionFailed
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
+Words: TypeAlias = tuple[str, ...]
+"""A value's words, in lower case and without escapes; functions are the word before their arguments."""
+
+_NUMBER = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)(%|[a-z]*)")
+DEGREES: Final = {"deg": 1, "turn": 360, "rad": 57.29578, "grad": 0.9}  # of each unit of angles
+
+
+def parse_number(word: str) -> tuple[float, str] | None:
+    """Return the number that a word of a value is, and its unit; None of any other word."""
+    match = _NUMBER.fullmatch(word)
+    return (float(match[1]), match[2]) if match else None
+
 
 class CssDeclaration(NamedTuple):
     """A property and its value."""
 
-    name: str  # in lower case, but for those of variables; of a shorthand, of what it stands for
+    name: str  # in lower case
     words: Words
     is_important: bool
 
 
-Layer: TypeAlias = tuple[float, ...]  # the numbers of a cascade layer and of those around it, and `inf`
+Layer: TypeAlias = tuple[float, ...]  # the numbers of a cascade layer and of those around it
+Layers: TypeAlias = dict[tuple[Layer, str], Layer]  # those of a page, by the layer around them and their name
 
 
 class Rule(NamedTuple):
     """Declarations for the elements that one of some selectors matches."""
 
-    selectors: Sequence[str]
+    selectors: list[str]
     declarations: list[CssDeclaration]
-    layer: Layer = (inf,)
-    is_sure: bool = True  # whether it is known that a browser follows it
+    layer: Layer = ()
+    is_sure: bool = True  # whether it is known that it applies, and where; else it hides, and shows nothing
 
 
 def parse_css_declarations(style: str) -> Iterator[CssDeclaration]:
     """Yield the declarations of a style."""
     for item in _parse_css_block(style):
         if item.type == "declaration":
-            yield from _read_css_declaration(item)
+            yield _read_css_declaration(item)
 
 
 def _parse_css_block(content: Any) -> Any:
     return parse_blocks_contents(content, skip_comments=True, skip_whitespace=True)
 
 
-_STANDS_FOR: Final = {
-    "background": ("background-color", "background-image", "background-clip"), "font": ("font-size",),
-    "mask-image": ("mask",), "mask-border": ("mask",), "mask-border-source": ("mask",), "mask-box-image": ("mask",),
-    "text-decoration-line": ("text-decoration",),
-}  # fmt: skip
-"""The properties that decide what a shorthand, or another name, says of what is seen."""
+def _read_css_declaration(item: Any) -> CssDeclaration:
+    return CssDeclaration(item.lower_name, tuple(_list_css_words(item.value)), item.important)
 
 
-def _read_css_declaration(item: Any) -> Iterator[CssDeclaration]:
-    if item.name.startswith("--"):
-        yield CssDeclaration(item.name, (write_css(item.value),), item.important)
-        return
-    words, name = read_css_words(item.value), item.lower_name
-    if name not in ("-webkit-text-fill-color", "-webkit-text-security"):
-        name = name.removeprefix("-webkit-")
-    for meant in _STANDS_FOR.get(name, (name,)):
-        yield CssDeclaration(meant, words, item.important)
+_WORD_TOKENS: Final = ("ident", "hash", "number", "percentage", "dimension")
 
 
-class _Around(NamedTuple):
-    """What stands around a rule."""
-
-    selectors: Sequence[str] = ()  # of the rules that it stands in
-    roots: Sequence[str] = ()  # of the elements in which it counts, as `@scope` says
-    limits: Sequence[str] = ()  # of those in which it no longer does
-    layer: Layer = ()
-    is_sure: bool = True
-    level: int = 0
-
-
-class Layers:
-    """The cascade layers of a page, in the order in which they are named first (CSS Cascade 5, section 6.4)."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[Layer, str], Layer] = {}
-
-    def enter(self, around: Layer, name: str) -> Layer:
-        """Return the layer of a name, such as `a.b`, in another one; without a name, a new one."""
-        for part in (name or f" {len(self._known)}").split("."):
-            around = self._known.setdefault((around, part), (*around, float(len(self._known))))
-        return around
+def _list_css_words(tokens: Any) -> Iterator[str]:
+    waiting = [*reversed(tokens)]
+    while waiting:
+        token = waiting.pop()
+        if token.type in _WORD_TOKENS or token in ("+", "-"):
+            yield token.serialize().lower()
+        elif token.type == "url":
+            yield "url"
+        elif token.type == "function":
+            yield token.lower_name
+            waiting.extend(reversed(token.arguments))
+        elif token.type.endswith("block"):
+            waiting.extend(reversed(token.content))
 
 
-def parse_css_rules(sheet: str, layers: Layers, *, media: str = "") -> Iterator[Rule]:
+def parse_css_rules(sheet: str, layers: Layers, media: str = "") -> Iterator[Rule]:
     """Yield the rules of a style sheet for an ordinary screen, in their order; those inside of rules, too."""
-    applies = is_media_query_true(parse_component_value_list(media))
+    applies = _does_media_query_apply(media)
     if applies is not False:
         items = parse_stylesheet(sheet, skip_comments=True, skip_whitespace=True)
-        yield from _list_css_rules(items, _Around(is_sure=applies is True), layers)
+        yield from _list_css_rules(items, Rule([], [], is_sure=applies is True), layers, 0)
 
 
 _MOST_LEVELS: Final = 30  # of rules in each other
 
 
-def _list_css_rules(items: Any, around: _Around, layers: Layers) -> Iterator[Rule]:
+def _list_css_rules(items: Any, around: Rule, layers: Layers, level: int) -> Iterator[Rule]:
     """Yield the rules of a block that stands in a rule with some selectors, none where it stands in no rule."""
-    if around.level > _MOST_LEVELS:
+    if level > _MOST_LEVELS:
         raise ExtractionFailed("too_large", {"limit": "nested rules", "allowed": _MOST_LEVELS})
     declared = list[CssDeclaration]()
     for item in items:
         if item.type == "declaration":
-            declared += _read_css_declaration(item)
+            declared.append(_read_css_declaration(item))
             continue
-        yield from _make_rule(declared, around)  # what stands behind an inner rule counts behind it
-        declared = []
+        if declared and around.selectors:  # what stands behind an inner rule counts behind it
+            yield around._replace(declarations=declared)
+            declared = []
+        inside = None
         if item.type == "qualified-rule":
-            selectors = _expand_nested_selectors(_split_selectors(item.prelude), around)
-            inside = around._replace(selectors=selectors, level=around.level + 1)
-            yield from _list_css_rules(_parse_css_block(item.content), inside, layers)
+            inside = around._replace(selectors=_nest_selectors(item.prelude, around.selectors))
         elif item.type == "at-rule":
-            for_group = _enter_css_group(item, around, layers)
-            if for_group is not None and item.content is not None:
-                yield from _list_css_rules(_parse_css_block(item.content), for_group, layers)
-    yield from _make_rule(declared, around)
+            inside = _enter_css_group(item, around, layers)
+        if inside is not None and item.content is not None:
+            yield from _list_css_rules(_parse_css_block(item.content), inside, layers, level + 1)
+    if declared and around.selectors:
+        yield around._replace(declarations=declared)
 
 
-def _make_rule(declared: list[CssDeclaration], around: _Around) -> Iterator[Rule]:
-    selectors = around.selectors or around.roots
-    if declared and selectors:
-        yield Rule(selectors, declared, (*around.layer, inf), around.is_sure)
-
-
-def _enter_css_group(group: Any, around: _Around, layers: Layers) -> _Around | None:
-    """Return what stands around the rules of a group; None where no browser follows them."""
-    around, applies = around._replace(level=around.level + 1), None
+def _enter_css_group(group: Any, around: Rule, layers: Layers) -> Rule | None:
+    """Return what stands around the rules of a group; None where it does not apply."""
+    query = _write_css(group.prelude).replace("/**/", " ").strip()
+    applies: bool | None = None
     match group.lower_at_keyword:
         case "layer":
-            names = [name.strip() for name in write_css(group.prelude).split(",")]
-            entered = [layers.enter(around.layer, name) for name in names]
+            entered = [_enter_layer(name, around.layer, layers) for name in query.split(",")]
             return around._replace(layer=entered[0])
-        case "scope":
-            return _enter_scope(group.prelude, around)
+        case "scope":  # read as a rule around its rules: where it ends is not asked, nor which of two is nearer
+            if query.startswith("("):
+                roots = next(token.content for token in group.prelude if token.type == "() block")
+                around = around._replace(selectors=_nest_selectors(roots, around.selectors))
         case "media":
-            applies = is_media_query_true(group.prelude)
-        case "supports":
-            applies = _is_condition_true(group.prelude, _is_css_supported)
+            applies = _does_media_query_apply(query)
         case "container":  # as wide as the screen, as far as anybody knows
-            condition = [token for token in group.prelude if token.type != "ident" or token.lower_value in _JOINTS]
-            applies = False if is_media_query_true(condition) is False else None
+            is_false = "not" not in query and _does_media_query_apply(query[query.find("(") :]) is False
+            applies = False if is_false else None
+        case "supports":
+            applies = not query.lower().startswith("not") if "display" in query.lower() else None
         case _:
             return None
     return None if applies is False else around._replace(is_sure=around.is_sure and applies is True)
 
 
-def _enter_scope(prelude: Any, around: _Around) -> _Around:
-    """Return what stands around the rules of `@scope (ROOTS) to (LIMITS)`."""
-    said = [token for token in prelude if token.type not in ("whitespace", "comment")]
-    blocks = [token for token in said if token.type == "() block"]
-    has_roots = bool(said) and said[0].type == "() block"
-    # Without roots it is what the sheet stands in: of which the page's root is one, as far as anybody knows.
-    roots = _split_selectors(blocks[0].content) if has_roots else [":root"]
-    limits = [part for block in blocks[has_roots:] for part in _split_selectors(block.content)]
-    inside = around._replace(selectors=(), roots=(), limits=())
-    roots = _expand_nested_selectors(roots, around if around.selectors or around.roots else inside)
-    _check_length(sum(map(len, [*roots, *limits])))
-    # Which of two scopes is nearer is not asked, so none outweighs.
-    return inside._replace(roots=roots, limits=limits, is_sure=False)
+def _write_css(tokens: Any) -> str:
+    try:
+        return str(serialize(tokens))
+    except RecursionError:
+        raise ExtractionFailed("too_large", {"limit": "nested selectors", "allowed": _LONGEST}) from None
+
+
+def _enter_layer(name: str, around: Layer, layers: Layers) -> Layer:
+    """Return the layer of a name, such as `a.b`: which of two wins is which is named last (CSS Cascade 5, 6.4)."""
+    for part in (name.strip() or f" {len(layers)}").split(".", _MOST_LEVELS):
+        around = layers.setdefault((around, part), (*around, len(layers)))
+    return around
 
 
 _LONGEST: Final = 20_000  # letters of a selector with those around it written out
 
 
-def _check_length(letters: int) -> None:
-    if letters > _LONGEST:
-        raise ExtractionFailed("too_large", {"limit": "nested selectors", "allowed": _LONGEST})
-
-
-def _split_selectors(prelude: Any) -> list[str]:
-    return [write_css(part).strip() for part in split_at_commas(prelude)]
-
-
-_ROOT = re.compile(r":scope\b|&", re.IGNORECASE)
-_PSEUDO_ELEMENT = re.compile(r"::|:(?:before|after|first-l)", re.IGNORECASE)
-
-
-def _expand_nested_selectors(selectors: list[str], around: _Around) -> list[str]:
-    """Write out what the selectors of a rule mean in the rule or the scope that it stands in."""
-    if around.selectors:
-        inside = [part if "&" in part else f"& {part}" for part in selectors]
-        whole = ",".join(around.selectors)
-        _check_length(sum(len(part) + part.count("&") * len(whole) for part in inside))
-        return [part.replace("&", f":is({whole})") for part in inside]
-    if not around.roots:
-        return selectors
-    whole = ",".join(around.roots)
-    scoped = f":is({whole},:is({whole}) *)"
-    if around.limits:
-        limits = ",".join(f":is({whole}) {limit},:is({whole}) {limit} *" for limit in around.limits)
-        scoped += f":not({limits})"
-    _check_length(sum(len(part) + (1 + part.count("&") + part.count(":scope")) * len(scoped) for part in selectors))
-    expanded = list[str]()
-    for part in (_ROOT.sub(lambda _: f":is({whole})", selector) for selector in selectors):
-        pseudo = _PSEUDO_ELEMENT.search(part)
-        at = pseudo.start() if pseudo else len(part)
-        expanded.append(f"{part[:at]}{scoped}{part[at:]}" if part else "")
-    return expanded
-
-
-_JOINTS: Final = ("not", "and", "or")
-Judge: TypeAlias = Callable[[str], bool | None]
-
-
-def _is_condition_true(tokens: Any, judge: Judge) -> bool | None:
-    """Say whether a condition is true (CSS Conditional Rules 3); None where nobody knows."""
-    known, is_negated, joins_or = list[bool | None](), False, False
-    for token in tokens:
-        if token.type == "ident" and token.lower_value in _JOINTS:
-            is_negated = is_negated or token.lower_value == "not"
-            joins_or = joins_or or token.lower_value == "or"
-            continue
-        if token.type == "() block":
-            is_group = any(each.type == "() block" for each in token.content)
-            text = write_css(token.content).replace("/**/", " ").strip()
-            is_group = is_group or text.lower().startswith("not ")
-            truth = _is_condition_true(token.content, judge) if is_group else judge(text.lower())
-        elif token.type == "ident" and token.lower_value != "only":
-            truth = token.lower_value in ("screen", "all")
-        elif token.type == "function":
-            truth = None
+def _nest_selectors(prelude: Any, around: list[str]) -> list[str]:
+    """Return the selectors of a rule, written out as it stands in a rule with others."""
+    parts: list[list[Any]] = [[]]
+    for token in prelude:
+        if token == ",":
+            parts.append([])
         else:
-            continue
-        known.append(not truth if is_negated and truth is not None else truth)
-        is_negated = False
-    if joins_or in known:  # one that decides
-        return joins_or
-    return None if None in known else not joins_or
+            parts[-1].append(token)
+    selectors = [_write_css(part).strip().replace(":scope", "&" if around else ":root") for part in parts]
+    if not around:
+        return selectors
+    whole, inside = ",".join(around), [part if "&" in part else f"& {part}" for part in selectors]
+    if sum(map(len, inside)) + sum(part.count("&") for part in inside) * len(whole) > _LONGEST:
+        raise ExtractionFailed("too_large", {"limit": "nested selectors", "allowed": _LONGEST})
+    return [part.replace("&", f":is({whole})") for part in inside]
 
 
-def is_media_query_true(tokens: Any) -> bool | None:
+_WIDTH: Final = 1280.0  # pixels of an ordinary screen
+_QUERY_WIDTH = re.compile(
+    r"(?P<kind>min|max)-(?:device-)?width\s*:\s*(?P<number>[\d.]+)(?P<unit>px|r?em)"
+    r"|(?:device-)?width\s*(?P<than>[<>]=?)\s*(?P<other>[\d.]+)(?P<other_unit>px|r?em)"
+)
+_TURNED_WIDTH = re.compile(r"(?<![\d.])(?P<number>[\d.]++(?:px|r?em))\s*(?P<than>[<>]=?)\s*width\b")
+_TURNED: Final = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+_SEEN_ON: Final = re.compile(
+    r"(?:only\s+)?(?:screen|all)|prefers-[\w-]+\s*:\s*(?:no-preference|light)|(?:any-)?hover(?:\s*:\s*hover)?"
+    r"|(?:any-)?pointer(?:\s*:\s*fine)?|orientation\s*:\s*landscape|scripting(?:\s*:\s*enabled)?"
+    r"|min-(?:height|aspect-ratio)\s*:.*|color|width|height|aspect-ratio|resolution|update(?:\s*:\s*fast)?|color-gamut(?:\s*:\s*srgb)?|display-mode\s*:\s*browser|min-resolution\s*:\s*1d(?:ppx|pi)"
+    r"|(?:min-color|grid|monochrome|-webkit-min-device-pixel-ratio)\s*:\s*[01]"
+)
+
+
+def _does_media_query_apply(query: str) -> bool | None:
     """Say whether a media query is true of an ordinary screen; None where nobody knows."""
-    known = [_is_one_query_true(query) if query else True for query in split_at_commas(tokens)]
+    known = [_is_media_query_true(part.strip()) for part in query.lower().split(",")] if query.strip() else [True]
     return True if True in known else None if None in known else False
 
 
-def _is_one_query_true(query: list[Any]) -> bool | None:
-    words = [token for token in query if token.type != "whitespace"]
-    # `not` before a type negates all that follows.
-    is_negated = [token.type for token in words[:2]] == ["ident", "ident"] and words[0].lower_value == "not"
-    truth = _is_condition_true(words[1:] if is_negated else words, _is_media_feature_true)
-    return not truth if is_negated and truth is not None else truth
-
-
-_SCREEN: Final[Mapping[str, float | str]] = {
-    "width": 1280.0, "height": 800.0, "device-width": 1280.0, "device-height": 800.0, "aspect-ratio": 1.6,
-    "device-aspect-ratio": 1.6, "resolution": 1.0, "device-pixel-ratio": 1.0, "color": 8.0, "color-index": 0.0,
-    "monochrome": 0.0, "grid": 0.0, "inline-size": 1280.0, "block-size": 800.0, "transform-3d": 1.0,
-    "orientation": "landscape", "hover": "hover", "any-hover": "hover", "pointer": "fine", "any-pointer": "fine",
-    "update": "fast", "scripting": "enabled", "inverted-colors": "none", "forced-colors": "none",
-    "dynamic-range": "standard", "video-dynamic-range": "standard", "overflow-block": "scroll",
-    "overflow-inline": "scroll", "display-mode": "browser", "color-gamut": "srgb", "prefers-color-scheme": "light",
-}  # fmt: skip
-"""What an ordinary screen is (Media Queries 5). Whoever prefers anything else than light prefers nothing."""
-_UNITS: Final = {**PIXELS, **{unit: 16 * share for unit, share in RELATIVE.items()}, "dppx": 1.0, "x": 1.0,
-                 "dpi": 1 / 96, "dpcm": 2.54 / 96}  # fmt: skip
-_COMPARED = re.compile(r"([<>]=?|[=:])")
-
-
-def _is_media_feature_true(feature: str) -> bool | None:
-    first, *others = map(str.strip, _COMPARED.split(feature))
-    pairs = [[first, *others[:2]], [others[1], *others[2:]]] if len(others) == 4 else [[first, *others]]
-    known = [_compare_with_screen(pair) for pair in pairs]
+def _is_media_query_true(query: str) -> bool | None:
+    if query.startswith("not "):
+        return False if _is_media_query_true(query[4:]) else None
+    query = _TURNED_WIDTH.sub(lambda found: f"width{_TURNED[found['than']]}{found['number']} and width", query)
+    known = [_is_media_feature_true(feature.strip().strip("() ")) for feature in re.split(r"\band\b", query)]
     return False if False in known else None if None in known else True
 
 
-def _compare_with_screen(said: list[str]) -> bool | None:
-    if len(said) == 3 and said[1] != ":" and said[0] not in _SCREEN:  # `600px < width`
-        said = [said[2], said[1].translate(str.maketrans("<>", "><")), said[0]]
-    name = said[0].removeprefix("-webkit-")
-    kind = name[:4] if name.startswith(("min-", "max-")) else ""
-    name = name.removeprefix(kind)
-    screen = _SCREEN.get(name, "no-preference" if name.startswith("prefers-") else None)
-    if screen is None:
-        return None
-    if len(said) == 1:
-        return screen not in (0.0, "none", "no-preference")
-    if isinstance(screen, str):
-        return said[2] == screen
-    value = _measure_media_value(said[2])
-    if value is None:
-        return None
-    sign = {"min-": ">=", "max-": "<="}.get(kind) or said[1].replace(":", "=")
-    return (screen > value and ">" in sign) or (screen < value and "<" in sign) or (screen == value and "=" in sign)
+def _is_media_feature_true(feature: str) -> bool | None:
+    """Say whether a feature is true; what has the form of one and is not known is false."""
+    width = _QUERY_WIDTH.fullmatch(feature)
+    if width is None:
+        is_seen = _SEEN_ON.fullmatch(feature) is not None
+        return is_seen or (None if re.search("[()<>=]|^--", feature) else False)
+    try:
+        number = float(width["number"] or width["other"])
+    except ValueError:
+        return False
+    number *= 1 if (width["unit"] or width["other_unit"]) == "px" else 16
+    at_least = width["kind"] == "min" or (width["than"] or "").startswith(">")
+    return number <= _WIDTH if at_least else number >= _WIDTH
 
 
-def _measure_media_value(text: str) -> float | None:
-    ratio = [parse_number(part.strip()) for part in text.split("/")]
-    if len(ratio) == 2 and ratio[0] and ratio[1] and ratio[1][0]:
-        return ratio[0][0] / ratio[1][0]
-    words = read_css_words(parse_component_value_list(text))
-    number = parse_number(words[0]) if len(words) == 1 else None
-    return None if number is None or number[1] not in _UNITS else number[0] * _UNITS[number[1]]
-
-
-def _is_css_supported(feature: str) -> bool | None:
-    """Say whether every browser supports what a condition asks for; None where nobody knows."""
-    return True if re.fullmatch(r"display\s*:\s*(?:grid|flex|block|inline-block|none)", feature) else None
-
-
-_ALWAYS = re.compile(r":defined\b|:dir\(\s*ltr\s*\)|::?first-line\b", re.IGNORECASE)
-"""What is true of every element, and how its first line looks."""
+_STATES = re.compile(
+    r":not\(\s*:(?:hover|focus(?:-within|-visible)?|active|target(?:-within)?|visited|checked|open)\s*\)", re.IGNORECASE
+)
+"""What is true of an element until somebody does something."""
 _OTHER = re.compile(
     r"::|:(?:hover|focus|active|target|visited|checked|before|after|first-l|placeholder|open|popover|modal|fullscreen)",
     re.IGNORECASE,
 )
-"""What is not true of an element until somebody does something, or of no element."""
-_LISTED = re.compile(r"(?<=[(,])[^(),]+(?=[,)])")  # a selector in a list of another one
-_BARE = re.compile(r"(^|[\s>+~(,])(?=:(?:is|where|matches)\()", re.IGNORECASE)
+"""What is not true of it, or of no element."""
+_IN_LISTS = re.compile(r":not\([^():]*:[a-z-]+\)|:(?:not|is|where)\([^()]*\)", re.IGNORECASE)
+_WHERE = re.compile(r":where\([^()]*\)", re.IGNORECASE)
+_BARE = re.compile(r"(^|[\s>+~(,])(?=:(?:is|where)\()", re.IGNORECASE)
 """Where Lexbor needs a `*`: it finds nothing below `:is(body)`."""
-_LANGUAGE = re.compile(r":lang\(\s*[\"']?([\w-]+)[\"']?\s*\)", re.IGNORECASE)
 
 
 def _list_needed_names(selector: str) -> Iterator[str]:
@@ -333,39 +240,24 @@ def _list_needed_names(selector: str) -> Iterator[str]:
     before = None
     for token in parse_component_value_list(selector):
         if token.type == "hash" or (token.type == "ident" and before == "."):
-            yield f"{'#' if token.type == 'hash' else '.'}{token.value.lower()}"
+            yield f"{'#' if token.type == 'hash' else '.'}{token.value}"
         before = token
 
 
-Specificity: TypeAlias = tuple[int, int, int]
-
-
-def _measure_specificity(tokens: Any, level: int = 0) -> Specificity:
-    """Return how narrow a selector is (Selectors 4, section 17)."""
-    names, kinds, tags, before = 0, 0, 0, None
-    for token in tokens:
-        if token.type == "hash":
-            names += 1
-        elif token.type == "[] block" or (token.type == "ident" and before in (".", ":")):
-            kinds += 1
-        elif token.type == "ident":
-            tags += 1
-        elif token.type == "function" and level < _MOST_LEVELS and token.lower_name != "where":
-            if token.lower_name in ("is", "not", "has"):
-                narrow = max(_measure_specificity(part, level + 1) for part in split_at_commas(token.arguments))
-                names, kinds, tags = names + narrow[0], kinds + narrow[1], tags + narrow[2]
-            else:
-                kinds += 1
-        before = token
-    return names, kinds, tags
+def _measure_specificity(selector: str) -> tuple[int, int, int]:
+    """Return how narrow a selector is (Selectors 4, section 17), with lists as if they were written out."""
+    selector = _WHERE.sub("", selector)
+    names = selector.count("#")
+    kinds = len(re.findall(r"\.[^\d]|\[|(?<!:):(?!is|not|where|has)[a-z]", selector))
+    return names, kinds, len(re.findall(r"(?:^|[\s>+~(])[a-z]", selector, re.IGNORECASE))
 
 
 GUESSED: Final = 0  # the origin of rules that no sheet of the page has
-OF_HOST: Final = 1  # the origin of those that a shadow tree has for what stands around it
-OWN: Final = 2  # the origin of those that a sheet has
+OWN: Final = 1  # the origin of those that one has
 
-Key: TypeAlias = tuple[bool, int, Layer, Specificity, int]
-"""By which of two declarations wins: importance, origin, layer, specificity, order."""
+Key: TypeAlias = tuple[bool, int, Layer, tuple[int, int, int], int]
+"""By which of two declarations wins: importance, origin, layer (the first of what is important), specificity, order."""
+_WEAKEST: Final[Key] = (False, GUESSED - 1, (), (0, 0, 0), 0)
 
 
 class Declared(NamedTuple):
@@ -373,6 +265,7 @@ class Declared(NamedTuple):
 
     key: Key
     values: tuple[Words, ...]  # of the rule that wins: the last of them counts that a browser understands
+    beside: list[Words]  # what rules say that may outweigh it
 
     @property
     def is_important(self) -> bool:
@@ -388,113 +281,109 @@ class Declared(NamedTuple):
 Style: TypeAlias = Mapping[str, Declared]
 
 
-class Tree(NamedTuple):
-    """What the rules of a sheet are for."""
-
-    root: LexborNode
-    names: frozenset[str]  # the classes and ids that are in it, such as `.a` and `#a`, in lower case
-    host: LexborNode | None = None  # what shows it, where it is a shadow tree
-
-
 class Cascade:
     """Which declarations of style sheets win, for each element of a tree (CSS Cascade 5)."""
 
-    # A declaration that a browser may not understand, or of a rule that it may not follow, outweighs nothing: it counts
-    # beside the one that it would outweigh, so that what one of both hides is hidden.
-
-    def __init__(self, properties: frozenset[str], is_understood: Callable[[str, Words], bool]) -> None:
-        self._properties = properties
-        self._is_understood = is_understood
-        self._styles = defaultdict[int, dict[str, Declared]](dict)
-        self._unsure = defaultdict[int, dict[str, list[Declared]]](dict)
-        self._order = 0
+    def __init__(self, counts: Callable[[CssDeclaration], bool]) -> None:
+        self._counts = counts
+        self._styles: dict[int, dict[str, Declared]] = {}
 
     def style_of(self, node: LexborNode) -> Style:
         """Return what the sheets say of an element, by property."""
-        style = self._styles.get(node.mem_id, {})
-        if node.mem_id in self._unsure:
-            style = dict(style)
-            for name, unsure in self._unsure[node.mem_id].items():
-                sure = style.get(name, _UNSAID)
-                beside = (value for said in unsure if said.key > sure.key for value in said.values)
-                style[name] = sure._replace(values=(*beside, *sure.values))
-        return style
+        return self._styles.get(node.mem_id, {})
 
-    def add(self, tree: Tree, rules: Iterable[Rule], origin: int) -> None:
-        """Add the rules of a sheet; of a shadow tree's, those for its host and for what is in its slots, too."""
+    def add(self, root: LexborNode, rules: list[Rule], origin: int, known: frozenset[str]) -> None:
+        """Add all rules of an origin for a tree."""
+        from selectolax.lexbor import SelectolaxError
+
         matched: dict[str, list[LexborNode]] = {}
-        for rule in rules:
+        # A rule that may not apply outweighs nothing: what it says counts beside what the others come to.
+        for order, rule in sorted(enumerate(rules), key=lambda numbered: not numbered[1].is_sure):
             said = dict[tuple[str, bool], list[Words]]()  # by property and whether it is important
             for declaration in rule.declarations:
-                if declaration.name.startswith("--") or declaration.name in self._properties:
+                if declaration.name.startswith("--") or self._counts(declaration):
                     said.setdefault((declaration.name, declaration.is_important), []).append(declaration.words)
-            self._order += 1
-            whole = {key: self._rank_values(key[0], values) for key, values in said.items()}
-            for selector in filter(None, rule.selectors if said else ()):
+            if not said:
+                continue
+            # Each value once, where it stands last: of many that say the same none takes time.
+            whole = {key: tuple(reversed(dict.fromkeys(reversed(values)))) for key, values in said.items()}
+            layers = (*rule.layer, float("inf")), tuple(-number for number in rule.layer)
+            for selector in (_STATES.sub("", each) for each in rule.selectors if each):
                 if selector not in matched:
-                    matched[selector] = _find_matched(tree, selector)
-                if matched[selector]:
-                    narrow = _measure_specificity(parse_component_value_list(selector))
-                    of = OF_HOST if tree.host is not None and _OF_HOST.search(selector) else origin
-                    self._note(matched[selector], whole, rule, (of, narrow))
-
-    def _rank_values(self, name: str, values: list[Words]) -> tuple[Words, ...]:
-        """Return each value once, where it stands last, and those behind that a browser understands."""
-        once = reversed(dict.fromkeys(reversed(values)))
-        return tuple(sorted(once, key=partial(self._is_understood, name)))
-
-    def _note(
-        self,
-        nodes: list[LexborNode],
-        said: Mapping[tuple[str, bool], tuple[Words, ...]],
-        rule: Rule,
-        place: tuple[int, Specificity],
-    ) -> None:
-        for (name, is_important), values in said.items():
-            # Of what is important, the first layer wins.
-            layer = tuple(-number for number in rule.layer) if is_important else rule.layer
-            declared = Declared((is_important, place[0], layer, place[1], self._order), values)
-            is_sure = rule.is_sure and self._is_understood(name, values[-1])
-            for node in nodes:
-                if not is_sure:
-                    self._unsure[node.mem_id].setdefault(name, []).append(declared)
-                elif declared.key > self._styles[node.mem_id].get(name, _UNSAID).key:
-                    self._styles[node.mem_id][name] = declared
+                    matched[selector] = []
+                    is_other = _OTHER.search(_IN_LISTS.sub("", selector))
+                    if not is_other and known.issuperset(_list_needed_names(selector)):
+                        with suppress(SelectolaxError, ValueError):  # one that Lexbor, as a browser may, does not know
+                            matched[selector] = root.css(_BARE.sub(r"\1*", selector) or "*")
+                narrow = _measure_specificity(selector)
+                for node in matched[selector]:
+                    style = self._styles.setdefault(node.mem_id, {})
+                    for (name, is_important), values in whole.items():
+                        key = (is_important, origin, layers[is_important], narrow, order)
+                        if name not in style:
+                            style[name] = Declared(_WEAKEST, (), [])
+                        if key > style[name].key and rule.is_sure:
+                            style[name] = Declared(key, values, [])
+                        elif key > style[name].key:
+                            style[name].beside.extend(values)
 
 
-_UNSAID: Final = Declared((False, GUESSED - 1, (), (0, 0, 0), 0), ())
+Colour: TypeAlias = tuple[float, float, float, float]  # red, green and blue from 0 to 255, and alpha from 0 to 1
+
+_SYSTEM_COLOURS: Final = {
+    "activetext": "#f00", "buttonborder": "#000", "buttonface": "#f0f0f0", "buttontext": "#000", "canvas": "#fff",
+    "canvastext": "#000", "field": "#fff", "fieldtext": "#000", "graytext": "#6d6d6d", "highlight": "#3367d1",
+    "highlighttext": "#fff", "linktext": "#00e", "mark": "#ff0", "marktext": "#000", "visitedtext": "#551a8b",
+    "window": "#fff", "windowtext": "#000",
+}  # fmt: skip
+"""What browsers take for them where nothing is dark (CSS Color 4, section 6.2)."""
+_COLOUR_FUNCTIONS: Final = ("rgb", "rgba", "hsl", "hsla", "hwb", "lab", "lch", "oklab", "oklch", "color")
 
 
-def _find_matched(tree: Tree, selector: str) -> list[LexborNode]:
-    if tree.host is not None and (outside := _OF_HOST.search(selector)) is not None:
-        return _find_at_host(tree.root, tree.host, outside)
-    return _ask_lexbor(tree.root, selector) if tree.names.issuperset(_list_needed_names(selector)) else []
+@lru_cache(1_000)
+def parse_colour(words: Words) -> Colour | None:
+    """Return the colour that a value names (CSS Color 4); None where it names none that is known."""
+    for at, word in enumerate(words):
+        if word in _COLOUR_FUNCTIONS:
+            return _parse_colour_function(word, words[at + 1 :])
+        colour = parse_color(_SYSTEM_COLOURS.get(word, word)) if word[0] == "#" or word.isalpha() else None
+        if colour not in (None, "currentcolor"):
+            return _convert_to_rgb(colour)
+    return None
 
 
-def _ask_lexbor(root: LexborNode, selector: str) -> list[LexborNode]:
-    from selectolax.lexbor import SelectolaxError
+def _parse_colour_function(function: str, words: Words) -> Colour | None:
+    if words[:1] == ("from",) and (len(words) > 6 or not all(map(parse_number, words[2:]))):
+        # What is made of another colour is that one, as far as nothing else is said.
+        return parse_colour(words[1:])
+    given = [(0.0, "") if word == "none" else parse_number(word) for word in words]
+    numbers = [number for number in given if number is not None]
+    if len(numbers) < 3:
+        return None
+    alpha = "".join(map(str, numbers[3])) if len(numbers) > 3 else "1"
+    if function.startswith("rgb"):  # browsers take numbers and shares beside each other, tinycss2 does not
+        written = [f"{number * (2.55 if unit == '%' else 1)}" for number, unit in numbers[:3]]
+    else:
+        written = [f"{number}{unit}" for number, unit in numbers[:3]]
+    if function.startswith("hsl"):
+        written[1:] = [f"{number}%" for number, _ in numbers[1:3]]
+    elif function == "color":
+        written.insert(0, words[0] if words[0].startswith("xyz") else "srgb")
+    colour = parse_color(f"{function}({' '.join(written)} / {alpha})")
+    return None if colour is None else _convert_to_rgb(colour)
 
-    selector = _LISTED.sub(lambda part: "x-none" if _OTHER.search(part[0]) else part[0], _ALWAYS.sub("", selector))
-    if _OTHER.search(selector):
-        return []
-    selector = _LANGUAGE.sub(r":is([lang|='\1' i],[lang|='\1' i] *)", selector)
-    try:
-        return root.css(_BARE.sub(r"\1*", selector.replace(":scope", ":root")) or "*")
-    except (SelectolaxError, ValueError):  # of one that it, as a browser may, does not know
-        return []
+
+_XYZ_TO_RGB: Final = ((3.2406, -1.5372, -0.4986), (-0.9689, 1.8758, 0.0415), (0.0557, -0.2040, 1.0570))
 
 
-_OF_HOST = re.compile(
-    r":host(?:-context)?(?:\((?P<host>(?:[^()]|\([^()]*\))*)\))?(?![\w-])[ >]*(?P<below>.*)"
-    r"|::slotted\((?P<slotted>.*)\)"
-)
-
-
-def _find_at_host(root: LexborNode, host: LexborNode, found: re.Match[str]) -> list[LexborNode]:
-    """Return what a selector of a shadow tree matches of its host, what is in this, or of the tree below `:host`."""
-    of_host = _ask_lexbor(host, found["host"] or found["slotted"] or "*")
-    if found["slotted"]:
-        return [node for node in of_host if node.parent is not None and node.parent.mem_id == host.mem_id]
-    if all(node.mem_id != host.mem_id for node in of_host):
-        return []
-    return _ask_lexbor(root, found["below"]) if found["below"] else [host]
+def _convert_to_rgb(colour: Any) -> Colour:
+    if colour.space in ("srgb", "hsl", "hwb"):
+        red, green, blue = colour.to("srgb").coordinates
+        return 255 * red, 255 * green, 255 * blue, colour.alpha
+    colour = colour.to("xyz-d50" if colour.space in ("lab", "lch", "xyz-d50") else "xyz-d65")
+    white = D50 if colour.space == "xyz-d50" else D65
+    xyz = [part * other / own for part, other, own in zip(colour.coordinates, D65, white, strict=True)]
+    linear = (sum(map(mul, row, xyz)) for row in _XYZ_TO_RGB)
+    held = (min(max(part, 0.0), 1.0) for part in linear)
+    red, green, blue = (12.92 * each if each <= 0.0031308 else 1.055 * each ** (1 / 2.4) - 0.055 for each in held)
+    return 255 * red, 255 * green, 255 * blue, colour.alpha

@@ -9,16 +9,15 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
-from guardgraph.formats.css import GUESSED, OWN, Cascade, Layers, Rule, Tree, parse_css_rules
+from guardgraph.formats.css import GUESSED, OWN, Cascade, Layers, Rule, parse_css_rules
 from guardgraph.formats.text import RAISED, put_on_one_line
 from guardgraph.formats.visibility import (
     LEAST_PIXELS,
-    PROPERTIES,
     Gap,
     LetterStyle,
     Shown,
+    does_count,
     is_hidden_from_listeners,
-    is_understood,
     read_visibility,
 )
 
@@ -90,8 +89,7 @@ def read_visible_pieces(root: LexborNode) -> Iterator[Piece]:
     # may show its own. Raised and lowered digits are characters of their own (`10⁹`). An element with a shadow tree
     # shows that, and of what is in it what has a slot there.
     styles = _Styles(root)
-    around = LetterStyle(ground=styles.ground, is_dark=styles.is_dark)
-    waiting: list[tuple[LexborNode, _Place] | Tag | Gap] = [(root, _Place(around))]
+    waiting: list[tuple[LexborNode, _Place] | Tag | Gap] = [(root, _Place(LetterStyle(ground=styles.ground)))]
     while waiting:
         piece = waiting.pop()
         if isinstance(piece, Tag | Gap):
@@ -103,8 +101,6 @@ def read_visible_pieces(root: LexborNode) -> Iterator[Piece]:
             yield _read_visible_text(node.text_content or "", place.around)
         elif tag[:1].isalpha():
             given = {name: value or "" for name, value in node.attributes.items()}
-            if (shadow := _find_shadow_tree(node)) is not None:
-                styles.read(shadow, node)
             if is_hidden_from_listeners(given) and (place.says_nothing or not _has_text(node, _WRITTEN)):
                 del given["aria-hidden"]  # a sign or a picture, which a browser shows
                 place = place._replace(says_nothing=True)
@@ -129,12 +125,10 @@ class _Styles:
     """What the style sheets of a page say."""
 
     def __init__(self, root: LexborNode) -> None:
-        self.cascade = Cascade(PROPERTIES, is_understood)
+        self.cascade = Cascade(does_count)
         relations = [(link.attributes.get("rel") or "").lower() for link in list_elements(root, "link")]
         self.others_say = any("stylesheet" in relation for relation in relations)
         """Whether another file may, which is not read."""
-        schemes = [meta.attributes.get("content") or "" for meta in list_elements(root, "meta[name='color-scheme' i]")]
-        self.is_dark = any("dark" in scheme.lower() and "light" not in scheme.lower() for scheme in schemes)
         self.read(root)
 
     @property
@@ -142,23 +136,23 @@ class _Styles:
         """The colour of the page."""
         return None if self.others_say else (255, 255, 255, 1)
 
-    def read(self, root: LexborNode, host: LexborNode | None = None) -> None:
+    def read(self, root: LexborNode) -> None:
         """Read the sheets of a page or of a shadow tree."""
         known = set[str]()
         for node in root.css("[class], [id]"):
             given = node.attributes
-            known.update("." + name.lower() for name in (given.get("class") or "").split())
-            known.add("#" + (given.get("id") or "").lower())
-        tree, layers = Tree(root, frozenset(known), host), Layers()
-        self.cascade.add(tree, _parse_class_name_rules(), GUESSED)
+            known.update("." + name for name in (given.get("class") or "").split())
+            known.add("#" + (given.get("id") or ""))
+        names = frozenset(known)
+        self.cascade.add(root, _parse_class_name_rules(), GUESSED, names)
+        rules, layers = list[Rule](), Layers()
         for sheet in list_elements(root, "style"):
             given = sheet.attributes
-            is_css = (given.get("type") or "text/css").strip().lower() == "text/css"
-            if is_css:
+            if (given.get("type") or "text/css").strip().lower() == "text/css":
                 text = read_node_text(sheet)
                 self.others_say = self.others_say or "@import" in text.lower()
-                rules = parse_css_rules(text, layers, media=given.get("media") or "")
-                self.cascade.add(tree, rules, OWN)
+                rules += parse_css_rules(text, layers, given.get("media") or "")
+        self.cascade.add(root, rules, OWN, names)
 
 
 @cache
@@ -177,6 +171,7 @@ def _list_shown_children(node: LexborNode, inside: _Place, styles: _Styles) -> I
     """Yield what stands in an element as it is shown, from the last to the first."""
     shown_in = node
     if (shadow := _find_shadow_tree(node)) is not None:
+        styles.read(shadow)
         slots = {each.attributes.get("name") or "": each.mem_id for each in reversed(list_elements(shadow, "slot"))}
         inside, shown_in = inside._replace(host=_Host(node, inside.host, slots)), shadow
     elif node.tag == "slot" and inside.host is not None:
@@ -313,18 +308,9 @@ _SAYS_HIDDEN: Final = {"hidden", "popover", "aria-hidden"}
 """Of a page that hides all of itself by a style sheet, a script shows it."""
 
 
-_DARK: Final = (18, 18, 18, 1)  # the ground of a page that asks for a dark scheme
-
-
 def _make_inner_place(tag: str, given: Mapping[str, str], shown: Shown, place: _Place, styles: _Styles) -> _Place:
     """Return what an element makes of what is in it."""
     around = shown.inside
-    if tag == "html" and around.is_dark:
-        ground, colour = LetterStyle().ground, LetterStyle().colour  # browsers exchange them
-        around = around._replace(
-            ground=_DARK if around.ground == ground else around.ground,
-            colour=ground if around.colour == colour else around.colour,
-        )
     if tag in RAISED:
         around = around._replace(raised=tag)
     if tag in ("html", "body") and around.opacity < 1 and "style" not in given:

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from enum import Enum
-from functools import lru_cache, partial
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
 
-from guardgraph.formats.css import CssDeclaration, Style, parse_css_declarations
-from guardgraph.formats.css_values import (
+from guardgraph.formats.css import (
     DEGREES,
-    PIXELS,
-    RELATIVE,
-    VAR,
     Colour,
+    CssDeclaration,
+    Style,
     Words,
-    are_colours_alike,
-    compute_variables,
     parse_colour,
-    parse_css_words,
-    parse_legacy_colour,
+    parse_css_declarations,
     parse_number,
-    put_variables_in,
-    split_arguments,
 )
 
 
@@ -40,18 +32,18 @@ class LetterStyle(NamedTuple):
     is_filled: bool = False  # whether a background shows through them
     raised: str = ""  # `sup` or `sub`
     parts_elements: bool = False  # whether the elements of a row or a grid stand in it
-    variables: Mapping[str, str] = MappingProxyType({})  # custom properties
-    is_dark: bool = False  # whether the page asks for a dark scheme there
+    variables: Mapping[str, Words] = MappingProxyType({})  # custom properties
 
     @property
     def is_readable(self) -> bool:
         """Whether somebody could read them, where they are drawn."""
-        ink = self.fill or self.colour
         if self.pixels < LEAST_PIXELS:
             return False
+        ink = self.fill or self.colour
         if ink is None or ink[3] < _LEAST_OPACITY:
             return ink is None or self.is_filled
-        return self.ground is None or not are_colours_alike(ink, self.ground)
+        pairs = zip(ink[:3], self.ground or (), strict=False)
+        return self.ground is None or any(abs(of_ink - ground) > _SAME_COLOUR for of_ink, ground in pairs)
 
 
 class Gap(Enum):
@@ -74,9 +66,17 @@ class Shown(NamedTuple):
 
 LEAST_PIXELS: Final = 4.0  # letters that are smaller cannot be read
 _LEAST_OPACITY: Final = 0.1  # what is fainter cannot be seen on any ground
+_SAME_COLOUR: Final = 16  # of 255: colours that differ by no more cannot be told apart
 _OFF, _FAR_OFF = -300.0, 3000.0  # pixels from its place at which a text is beyond the edge of a screen
-_SIZE_UNITS: Final = (PIXELS.keys() | RELATIVE.keys()) - {""}
-_NO_LEVEL: Final = frozenset({"inline", "contents", "none", "inherit", "initial", "unset", "revert", "revert-layer"})
+_PIXELS: Final = {
+    "": 1.0, "px": 1.0, "pt": 4 / 3, "pc": 16.0, "in": 96.0, "cm": 96 / 2.54, "mm": 9.6 / 2.54, "q": 2.4 / 2.54,
+    "rem": 16.0, "vw": 12.8, "vh": 8.0, "vmin": 8.0, "vmax": 12.8, "svw": 12.8, "dvw": 12.8, "lvw": 12.8, "svh": 8.0,
+    "dvh": 8.0, "lvh": 8.0, "%": 12.8,
+}  # fmt: skip
+"""Of each unit (CSS Values and Units 4, section 6); those that depend on the page are those of an ordinary one."""
+_RELATIVE: Final = {"em": 1.0, "ex": 0.5, "ch": 0.5, "lh": 1.2, "%": 0.01}  # to the letters around
+_SIZE_UNITS: Final = (_PIXELS.keys() | _RELATIVE.keys()) - {""}
+_NO_LEVEL: Final = frozenset({"inline", "contents", "none", "inherit", "initial", "unset", "revert"})
 _DISPLAYS: Final = _NO_LEVEL | {
     "block", "inline-block", "flex", "inline-flex", "grid", "inline-grid", "table", "inline-table", "list-item",
     "flow-root", "flow", "table-row", "table-cell", "table-row-group", "table-header-group", "table-footer-group",
@@ -88,80 +88,61 @@ _UNBOXED: Final = {"none", "table-column", "table-column-group"}
 _BOXES: Final = ("block", "flex", "grid", "table", "list-item", "flow-root", "box")
 _IN_LINES: Final = ("inline", "-webkit-inline", "-ms-inline", "table-")  # how the names of boxes begin that end no line
 _ROWS: Final = ("flex", "grid", "box")
-
+_VISIBILITIES: Final = frozenset({"visible", "hidden", "collapse", "inherit", "initial", "unset", "revert"})
 _EDGES: Final = ("left", "right", "top", "bottom", "inset", "inset-inline-start", "inset-inline-end",
                  "inset-block-start", "inset-inline", "inset-block", "inset-block-end")  # fmt: skip
 _SIZES: Final = ("width", "height", "max-width", "max-height", "inline-size", "block-size", "max-inline-size",
-                 "max-block-size")  # fmt: skip
+                 "max-block-size", "line-height")  # fmt: skip
 _OVERFLOWS: Final = ("overflow", "overflow-x", "overflow-y", "contain")
 _MARGINS: Final = ("margin", "margin-left", "margin-top", "margin-right", "margin-inline", "margin-inline-start",
                    "margin-block", "margin-block-start", "text-indent")  # fmt: skip
+_MASKS: Final = ("mask", "mask-image", "-webkit-mask", "-webkit-mask-image")
 _TRACKS: Final = ("grid-template-rows", "grid-template-columns", "grid-template")
-_TURNS: Final = ("transform", "translate", "scale", "rotate")
-PROPERTIES: Final = frozenset(
+_TURNS: Final = ("transform", "-webkit-transform", "translate", "scale", "rotate")
+_PROPERTIES: Final = frozenset(
     {
-        "display", "visibility", "opacity", "content-visibility", "font-size", "clip", "clip-path", "position", "color",
-        "-webkit-text-fill-color", "background-color", "background-image", "background-clip", "vertical-align",
-        "text-decoration", "-webkit-text-security", "filter", "letter-spacing", "float", "unicode-bidi", "white-space",
-        "zoom", "content", "mask", "color-scheme", "line-height", *_TRACKS, *_EDGES, *_SIZES, *_OVERFLOWS, *_MARGINS,
-        *_TURNS,
+        "display", "visibility", "opacity", "content-visibility", "font-size", "font", "clip", "clip-path",
+        "-webkit-clip-path", "position", "color", "-webkit-text-fill-color", "background", "background-color",
+        "background-image", "background-clip", "-webkit-background-clip", "vertical-align", "text-decoration",
+        "text-decoration-line", "-webkit-text-security", "filter", "letter-spacing", "float", "unicode-bidi",
+        "white-space", "zoom", "content", *_MASKS, *_TRACKS, *_EDGES, *_SIZES, *_OVERFLOWS, *_MARGINS, *_TURNS,
     }
 )  # fmt: skip
 
 
-_NUMBER: Final = r"[-+]?[\d.]+(?:e[-+]?\d+)?"
-_SIZE: Final = (
-    rf"(?:.* )?(?:0|{_NUMBER}(?:%|[a-z]+(?<!deg))|auto|none|normal|content|stretch|math|caption|icon|menu|smaller"
-    r"|larger|(?:x+-)?small|medium|(?:x+-)?large|[a-z]+-[a-z-]+"
-    r"|(?:calc|min|max|clamp|env|anchor(?:-size)?|fit-content)\()(?: .*)?"
-)
-_FORMS: Final = {
-    name: re.compile(form)
-    for name, form in {
-        "visibility": "visible|hidden|collapse",
-        "opacity": f"{_NUMBER}%?",
-        "content-visibility": "visible|hidden|auto",
-        "clip": r"auto|rect\(.*",
-        "clip-path": r"none|(?:inset|circle|ellipse|polygon|path|rect|xywh|shape|url)\(.*",
-        "position": "static|relative|absolute|fixed|sticky",
-        "filter": (
-            r"none|(?:blur|brightness|contrast|drop-shadow|grayscale|hue-rotate|invert|opacity|saturate|sepia|url)\(.*"
-        ),
-        "transform": r"none|(?:matrix|perspective|rotate|scale|skew|translate)(?:3d|[xyz])?\(.*",
-        "text-decoration": r"(?:none|underline|overline|line-through|blink|solid|dotted|wavy)\b.*",
-        "-webkit-text-security": "none|disc|circle|square",
-        "overflow": r"(?:visible|hidden|clip|scroll|auto|overlay)\b.*",
-        **dict.fromkeys(("zoom", "line-height"), rf"{_NUMBER}(?:%|[a-z]+)?|normal|reset|calc\(.*"),
-        **dict.fromkeys(("font-size", *_EDGES, *_SIZES, *_MARGINS), _SIZE),
-    }.items()
-}
-"""How values of some properties look."""
-_EVERYWHERE: Final = frozenset({"inherit", "initial", "unset", "revert"})
-_UNSET: Final = "var()"  # what a value is that has a variable which nobody sets
-_NOTHING: Final = _EVERYWHERE | {_UNSET}
-
-
-@lru_cache(4_000)
-def is_understood(name: str, words: Words) -> bool:
-    """Say whether browsers are known to understand what is said of a property; any other value outweighs nothing."""
-    if not words or words == ("revert-layer",):
+def does_count(declaration: CssDeclaration) -> bool:
+    """Say whether a declaration may decide what is seen, as far as a browser understands it."""
+    # One that no browser understands outweighs nothing: ``opacity: 0`` holds though ``opacity: any`` comes later.
+    name, words, _ = declaration
+    if name not in _PROPERTIES or not words:
         return False
-    if name.startswith("--") or words[0] == VAR or (len(words) == 1 and words[0] in _EVERYWHERE):
+    if not _UNKNOWN.isdisjoint(words) or words[0] in _EVERYWHERE:
         return True
-    if name == "display":
-        return _DISPLAYS.issuperset(words) and (len(words) == 1 or (len({*words}) == 2 and not _UNBOXED & {*words}))
+    if known := {"display": _DISPLAYS, "visibility": _VISIBILITIES}.get(name):
+        return known.issuperset(words) and len({*words}) == len(words)
     if name in ("color", "-webkit-text-fill-color"):
-        is_whole = len(words) == 1 or (words[0].endswith("(") and words[-1] == ")")
-        return words == ("currentcolor",) or (is_whole and parse_colour(words) is not None)
-    if name in ("background-color", "background-image"):
-        is_plain = words[0] in ("none", "0", "currentcolor")
-        return is_plain or any(map(_is_css_picture, words)) or parse_colour(words) is not None
-    return name not in _FORMS or _FORMS[name].fullmatch(" ".join(words)) is not None
+        is_colour = words[0] == "currentcolor" or parse_colour(words) is not None
+        return words[0] in _FUNCTIONS or (is_colour and (len(words) == 1 or parse_colour(words[:1]) is None))
+    if name in ("opacity", "zoom", "font-size", *_EDGES, *_SIZES, *_MARGINS):
+        wrong = _SIZE_UNITS - {"%"} if name == "opacity" else DEGREES.keys()
+        numbers = filter(None, map(parse_number, words))
+        return not _SIZE_WORDS.isdisjoint(words) or any(unit not in wrong for _, unit in numbers)
+    if name in ("clip", "clip-path", "font", "background", *_TURNS) and len(words) == 1 and words[0].isalpha():
+        return words[0] in ("none", "auto", "url", "currentcolor") or parse_colour(words) is not None
+    return True
 
 
-_MOST_STOPS: Final = 200  # words of a gradient that is looked at
-_UNKNOWN: Final = (_UNSET, "if(", "attr(", "--")
-"""How values begin of which nobody knows what they come to; the last is a function of the page."""
+_UNKNOWN: Final = frozenset({"var", "if", "attr"})  # functions of which a style alone does not say what they come to
+_EVERYWHERE: Final = ("inherit", "initial", "unset", "revert")
+_FUNCTIONS: Final = ("color-mix", "light-dark", "contrast-color", "device-cmyk", "env", "attr")
+_SIZE_WORDS: Final = frozenset(
+    {
+        "auto", "none", "normal", "reset", "min-content", "max-content", "fit-content", "stretch",
+        "-webkit-fill-available", "-moz-available", "-moz-fit-content", "-webkit-fit-content", "content", "env",
+        "attr", "anchor",
+        "smaller", "larger", "xx-small", "x-small", "small", "medium", "large", "x-large", "xx-large", "xxx-large",
+    }
+)  # fmt: skip
 
 _Values: TypeAlias = dict[str, tuple[Words, ...]]
 
@@ -183,7 +164,7 @@ def read_visibility(
     # older attributes that say of colours (HTML standard, 15.3)
     named = {"bgcolor": "background-color"}
     named |= {"text": "color"} if tag == "body" else {"color": "color"} if tag == "font" else {}
-    hints: _Values = {named[name]: (parse_legacy_colour(value),) for name, value in attributes.items() if name in named}
+    hints: _Values = {named[name]: ((value.strip().lower(),),) for name, value in attributes.items() if name in named}
     shown = _read_style_visibility(hints, style, attributes.get("style", ""), around)
     is_turned = tag == "bdo" and attributes.get("dir", "").strip().lower() == "rtl"
     if (is_turned or is_hidden_from_listeners(attributes)) and not shown.hides:
@@ -199,7 +180,7 @@ def _read_style_visibility(hints: _Values, style: Style, own: str, around: Lette
     values = _merge_css_declarations(style, hints, own)
     shown = _Reader(values, around).read_shown()
     display = style.get("display")
-    if shown.hides and shown.gap is None and display and display.is_guess and values["display"] is display.values:
+    if shown.hides and shown.gap is None and display and display.is_guess and values["display"] == display.values:
         # only the name of a class says so
         return shown._replace(gap=Gap.LINE)
     return shown
@@ -211,22 +192,16 @@ def is_hidden_from_listeners(attributes: Mapping[str, str]) -> bool:
 
 
 def _merge_css_declarations(style: Style, hints: _Values, own: str) -> _Values:
-    values: _Values = {**hints, **{name: said.values for name, said in style.items()}}
-    if not own:
-        return values
+    values: _Values = {**hints, **{name: (*said.beside, *said.values) for name, said in style.items()}}
     mine = dict[str, list[CssDeclaration]]()
     for declaration in parse_css_declarations(own):
-        mine.setdefault(declaration.name, []).append(declaration)
+        if declaration.name.startswith("--") or does_count(declaration):
+            mine.setdefault(declaration.name, []).append(declaration)
     for name, said in mine.items():
-        understands = partial(is_understood, name)
-        weak = [declaration.words for declaration in said if not declaration.is_important]
-        strong = [declaration.words for declaration in said if declaration.is_important]
-        sheets = [*values.get(name, ())]
-        if name in style and style[name].is_important:
-            weak += sheets
-        elif not any(map(understands, weak + strong)):
-            weak = sheets + weak
-        values[name] = tuple(sorted(weak + strong, key=understands))  # what counts stands last
+        if name in style:
+            outweighs = values[name] if style[name].is_important else style[name].beside
+            said[:0] = [CssDeclaration(name, words, style[name].is_important) for words in outweighs]
+        values[name] = tuple(words for _, words, _ in sorted(said, key=attrgetter("is_important")))
     return values
 
 
@@ -236,26 +211,28 @@ class _Reader:
     def __init__(self, values: _Values, around: LetterStyle) -> None:
         self._around = around
         self._variables = around.variables
-        if own := {name: said[-1][0] for name, said in values.items() if name.startswith("--")}:
-            self._variables = compute_variables(own, around.variables)
-        self._values = {name: tuple(map(self._resolve_variables, said)) for name, said in values.items()}
-        schemes = [words for words in self._find("color-scheme") if words and not _NOTHING & {*words}]
-        self._is_dark = "dark" in schemes[-1] and "light" not in schemes[-1] if schemes else around.is_dark
+        self._values = values
+        own = {name: said[-1] for name, said in values.items() if name.startswith("--")}
+        own = {name: words for name, words in own.items() if words not in (("inherit",), ("unset",))}
+        if own:  # they are computed where they are said, and what is in there inherits what they come to
+            said = {**around.variables, **own}
+            self._variables = {name: words for name, words in said.items() if words != ("initial",)}
+            computed = {name: self._resolve_variables(words) for name, words in self._variables.items()}
+            self._variables = {name: words for name, words in computed.items() if words is not None}
 
     def read_shown(self) -> Shown:
         inside = self._make_letter_style()
         boxed = self._find_box_display()
-        is_struck = any("line-through" in words for words in self._find("text-decoration"))
+        is_struck = any("line-through" in words for words in self._find("text-decoration", "text-decoration-line"))
         is_turned = any(word.endswith("-override") for words in self._find("unicode-bidi") for word in words)
         is_masked = any(words and words[0] != "none" for words in self._find("-webkit-text-security"))
-        is_masked = is_masked or any(self._is_blurred(words) for words in self._find("filter"))
         if is_turned or is_masked:
             return Shown(inside, hides=True, gap=Gap.LINE)
         if is_struck or inside.opacity < _LEAST_OPACITY:
             return Shown(inside, hides=True, gap=Gap.BLANK)
         if self._is_removed_by_style():
             # of what an element says of its display, the last counts for a browser
-            said = self._list_understood("display")
+            said = self._list_known_values("display", _DISPLAYS)
             return Shown(inside, hides=True, gap=None if said and _UNBOXED & set(said[-1]) else Gap.LINE)
         is_out = self._is_clipped() or self._is_replaced() or self._has_no_size() or self._is_off_screen()
         if is_out or self._is_transformed_away() or self._is_squeezed():
@@ -270,107 +247,101 @@ class _Reader:
     def _find(self, *names: str) -> Iterator[Words]:
         """Yield what is said of some properties, with variables put in."""
         for name in names:
-            yield from self._values.get(name, ())
+            for words in self._values.get(name, ()):
+                yield self._resolve_variables(words) or ()
 
-    def _resolve_variables(self, words: Words) -> Words:
-        if words[:1] != (VAR,):
-            return words
-        text = put_variables_in(words[1], self._variables.get)
-        return (_UNSET,) if text is None else parse_css_words(text)
+    def _resolve_variables(self, words: Words, depth: int = 0) -> Words | None:
+        """Return a value without variables; None where one is not set."""
+        if "var" not in words:
+            return words if _UNKNOWN.isdisjoint(words) else None
+        at = words.index("var")
+        name, rest = words[at + 1 : at + 2], words[at + 2 :]
+        if depth > _MOST_VARIABLES or len(words) > 50 * _MOST_VARIABLES or not name:
+            return None
+        if name[0] in self._variables:
+            # What follows may be what stands in for it; only the arguments of a function go on behind it.
+            words = (*words[:at], *self._variables[name[0]], *(rest if at else ()))
+        elif rest:
+            words = (*words[:at], *rest)
+        else:
+            return None
+        return self._resolve_variables(words, depth + 1)
 
     def _is_removed_by_style(self) -> bool:
-        if any(words and words[0].startswith(_UNKNOWN) for words in self._find("display", "visibility", "opacity")):
-            return True
-        if any(_UNBOXED & set(words) for words in self._list_understood("display")):
+        for name in ("display", "visibility", "opacity"):
+            if any(self._resolve_variables(words) is None for words in self._values.get(name, ())):
+                return True
+        if any(_UNBOXED & set(words) for words in self._list_known_values("display", _DISPLAYS)):
             return True
         return any("hidden" in words for words in self._find("content-visibility"))
 
-    def _list_understood(self, name: str) -> list[Words]:
-        return [words for words in self._find(name) if is_understood(name, words)]
+    def _list_known_values(self, name: str, known: frozenset[str]) -> list[Words]:
+        return [words for words in self._find(name) if words and known.issuperset(words)]
 
     def _find_box_display(self) -> str:
-        said = self._list_understood("display")
+        said = self._list_known_values("display", _DISPLAYS)
         return next((word for word in said[-1] if word.endswith(_BOXES) or "table" in word), "") if said else ""
 
     def _make_letter_style(self) -> LetterStyle:
         around = self._around
-        said = (set(words) for words in self._list_understood("visibility"))
+        said = (set(words) for words in self._list_known_values("visibility", _VISIBILITIES))
         drawn = [not {"hidden", "collapse"} & words for words in said if not {"inherit", "unset"} & words]
+        names = ("background-clip", "-webkit-background-clip", "background")
         ground, is_filled = self._find_ground_colour(), around.is_filled
-        if any("text" in words for words in self._find("background-clip")):
-            behind = around.ground
-            is_filled = is_filled or ground is None or behind is None or not are_colours_alike(ground, behind)
-            ground = behind
+        if any("text" in words for words in self._find(*names)):
+            is_filled = is_filled or ground is None or ground != around.ground
+            ground = around.ground
         return LetterStyle(
             all(drawn) if drawn else around.is_drawn, self._measure_letter_pixels(),
             around.opacity * self._measure_opacity(), self._find_ink("color", around.colour),
             self._find_ink("-webkit-text-fill-color", around.fill), ground, is_filled,
-            self._find_raised_side(), self._find_box_display().endswith(_ROWS), self._variables, self._is_dark,
+            self._find_raised_side(), self._find_box_display().endswith(_ROWS), self._variables,
         )  # fmt: skip
 
     def _measure_opacity(self) -> float:
-        """Return the product of its opacity and of the one of its filter, each the least that is said."""
-        said = (_parse_share(words) for words in self._find("opacity"))
-        filters = (
-            _parse_share(words[words.index("opacity(") + 1 :]) for words in self._find("filter") if "opacity(" in words
-        )
-        return max(min(said, default=1.0) * min(filters, default=1.0), 0.0)
+        """Return the product of its opacity and of that of its filter, each the least that is said or may come out."""
+        said = [("0",) if words[1:] and not parse_number(words[0]) else words for words in self._find("opacity")]
+        filters = [words[words.index("opacity") + 1 :] for words in self._find("filter") if "opacity" in words]
+        return max(min(map(_parse_share, said), default=1.0) * min(map(_parse_share, filters), default=1.0), 0.0)
 
     def _measure_letter_pixels(self) -> float:
         around, sizes = self._around.pixels, list[float]()
-        for words in self._find("font-size"):
+        for words in self._find("font-size", "font"):
             found = [
-                number * (RELATIVE[unit] * around if unit in RELATIVE else PIXELS.get(unit, 0.0))
+                number * (_RELATIVE[unit] * around if unit in _RELATIVE else _PIXELS.get(unit, 0.0))
                 for number, unit in filter(None, map(parse_number, words))
                 if number == 0 or unit in _SIZE_UNITS  # and no weight, as in ``font: 700 12px serif``
             ]
-            sizes += found[:1]
+            if found:
+                sizes.append(_calculate_css_size(words, found))
         for words in self._find("zoom"):
             if 0 < _parse_share(words) < 1:
                 sizes.append(around * _parse_share(words))
         return min(sizes, default=around)
 
     def _find_ink(self, name: str, around: Colour | None) -> Colour | None:
-        """Return what a property says of the colour of letters: what counts stands last, unless another hides them."""
         said = list[Colour | None]()
         for words in self._find(name):
-            if words in ((), (_UNSET,)):
-                continue
-            if {"inherit", "unset", "revert"} & {*words} or (words == ("currentcolor",) and name == "color"):
-                said.append(around)
-            elif words in (("initial",), ("currentcolor",)):
+            if words == ("initial",) or (words == ("currentcolor",) and name != "color"):
                 said.append(LetterStyle().colour if name == "color" else None)
-            else:
-                said.append(parse_colour(words, is_dark=self._is_dark))
+            elif _says_colour(words):
+                said.append(parse_colour(words))
         faint = next((colour for colour in said if colour is not None and colour[3] < _LEAST_OPACITY), None)
         return faint or (said[-1] if said else around)
 
     def _find_ground_colour(self) -> Colour | None:
-        pictures = [*filter(None, self._find("background-image"))][-1:]
-        said = [words for words in self._find("background-color") if words and not _NOTHING & {*words}][-1:]
-        for words in pictures:
-            if any(map(_is_css_picture, words)):
-                return self._find_gradient_colour(words)
+        said = [words for words in self._find("background", "background-color", "background-image")
+                if _says_colour(words) or "currentcolor" in words]  # fmt: skip
         if not said:
             return self._around.ground
-        if "currentcolor" in said[0]:
-            return self._find_ink("color", self._around.colour)
-        colour = parse_colour(said[0], is_dark=self._is_dark)
+        if any(any(map(_is_css_picture, words)) for words in said):
+            return None
+        colour = self._find_ink("color", self._around.colour) if "currentcolor" in said[-1] else parse_colour(said[-1])
         if colour is None:
-            return self._around.ground if set(said[0]) <= {"none", "0", "no-repeat"} else None
+            return self._around.ground if set(said[-1]) <= {"none", "0", "no-repeat"} else None
         if colour[3] < _LEAST_OPACITY:
             return self._around.ground
         return colour if colour[3] > 1 - _LEAST_OPACITY else None
-
-    def _find_gradient_colour(self, words: Words) -> Colour | None:
-        """Return the colour of a gradient whose colours are all alike, None of another picture."""
-        if "gradient(" not in words[0] or len(words) > _MOST_STOPS:
-            return None
-        stops = [parse_colour(stop, is_dark=self._is_dark) for stop in split_arguments(words[1:])]
-        first, *others = (stops[1:] or [None]) if stops[0] is None else stops  # the first argument may be its direction
-        if first is None or first[3] < 1:
-            return None
-        return first if all(stop is not None and are_colours_alike(first, stop) for stop in others) else None
 
     def _find_raised_side(self) -> str:
         for words in self._find("vertical-align"):
@@ -391,17 +362,16 @@ class _Reader:
 
     def _is_clipped(self) -> bool:
         for words in self._find("clip"):
-            sides = [word for word in words if word not in ("rect(", ",", ")")]
-            if words[:1] == ("rect(",) and len(sides) == 4:
-                top, right, bottom, left = (number[0] if (number := parse_number(side)) else None for side in sides)
-                pairs = ((top or 0.0, bottom), (left or 0.0, right))
-                if any(two is not None and two - one <= 1 for one, two in pairs):
+            if words[:1] == ("rect",) and len(words) == 5:
+                top, right, bottom, left = (number[0] if (number := parse_number(word)) else None for word in words[1:])
+                pairs = ((top, bottom), (left, right))
+                if any(one is not None and two is not None and two - one <= 1 for one, two in pairs):
                     return True
-        return any(_does_clip_path_hide(words) for words in self._find("clip-path"))
+        return any(_does_clip_path_hide(words) for words in self._find("clip-path", "-webkit-clip-path"))
 
     def _is_replaced(self) -> bool:
         """Say whether a picture stands in its place, or over it as a mask, of which nobody knows what it leaves."""
-        pictured = (words for words in self._find("content", "mask") for word in words if _is_css_picture(word))
+        pictured = (words for words in self._find("content", *_MASKS) for word in words if _is_css_picture(word))
         return next(pictured, None) is not None
 
     def _has_no_size(self) -> bool:
@@ -410,10 +380,8 @@ class _Reader:
             return True
         if not any(word not in _OVERFLOWING for words in self._find(*_OVERFLOWS) for word in words):
             return False
-        sizes = [_first_number(words) for words in self._find(*_SIZES)]
-        lines = filter(None, map(_first_number, self._find("line-height")))
-        sizes += [(number, unit or "em") for number, unit in lines]
-        return any(size is not None and self._to_pixels(*size) <= 1 for size in sizes)
+        sizes = (_first_number(words) for words in self._find(*_SIZES))
+        return any(size is not None and self._to_pixels(size[0], size[1] or "em") <= 1 for size in sizes)
 
     def _is_off_screen(self) -> bool:
         placed = {word for words in self._find("position") for word in words}
@@ -430,8 +398,11 @@ class _Reader:
 
     def _is_beyond(self, words: Words, least: float = _OFF) -> bool:
         numbers = [number for number in map(parse_number, words) if number is not None]
+        if "calc" in words:
+            is_less = any(word.startswith("-") for word in words)
+            return any(abs(self._to_pixels(*number)) >= _FAR_OFF / 4 for number in numbers) and is_less
         return any(
-            pixels >= _FAR_OFF if pixels > 0 else pixels <= (least if number[1] != "%" else -100 * PIXELS["%"])
+            pixels >= _FAR_OFF if pixels > 0 else pixels <= (least if number[1] != "%" else -100 * _PIXELS["%"])
             for number in numbers
             if (pixels := self._to_pixels(*number))
         )
@@ -472,26 +443,27 @@ class _Reader:
             return abs(a * d - b * c) < _LEAST_SCALE**2
         return False
 
-    def _is_blurred(self, words: Words) -> bool:
-        found = _first_number(words[words.index("blur(") + 1 :]) if "blur(" in words else None
-        return found is not None and self._to_pixels(*found) >= self._around.pixels / 2
-
     def _is_squeezed(self) -> bool:
         spaces = (_first_number(words) for words in self._find("letter-spacing"))
         return any(space is not None and self._to_pixels(*space) <= -self._around.pixels / 2 for space in spaces)
 
     def _to_pixels(self, number: float, unit: str) -> float:
-        if unit in RELATIVE and unit != "%":
-            return number * RELATIVE[unit] * self._around.pixels
-        return number * PIXELS.get(unit, 0.0)
+        if unit in _RELATIVE and unit != "%":
+            return number * _RELATIVE[unit] * self._around.pixels
+        return number * _PIXELS.get(unit, 0.0)
 
 
+_MOST_VARIABLES: Final = 20  # that are put into a value, of some fifty words each
 _BEYOND_SCREEN: Final = ("100%", "-100%", "100vw", "-100vw", "100vh", "-100vh", "100dvh", "-100dvh")
 """Where what is fixed there is not on the screen, until a script moves it."""
 _LEAST_SCALE: Final = 0.1
 _OVERFLOWING: Final = frozenset(
     {"visible", "none", "layout", "style", "size", "inline-size", "initial", "unset", "inherit"}
 )
+
+
+def _says_colour(words: Words) -> bool:
+    return bool(words) and not {"inherit", "unset", "currentcolor", "initial", "revert"} & set(words)
 
 
 def _first_number(words: Words) -> tuple[float, str] | None:
@@ -505,7 +477,18 @@ def _parse_share(words: Words) -> float:
 
 
 def _is_css_picture(word: str) -> bool:
-    return word in ("url(", "image-set(", "element(", "paint(") or "gradient(" in word
+    return word in ("url", "image-set", "element", "paint") or "gradient" in word
+
+
+def _calculate_css_size(words: Words, sizes: list[float]) -> float:
+    """Return what a size comes to: the least that a function makes of it, as far as it is known."""
+    if "clamp" in words and len(sizes) == 3:
+        return max(sizes[0], min(sizes[1], sizes[2]))
+    if "max" in words:
+        return max(sizes)
+    if "calc" in words and "-" in words:
+        return sizes[0] - sum(sizes[1:])
+    return min(sizes) if "min" in words or 0 in sizes else sizes[0]
 
 
 def _split_css_functions(words: Words, name: str) -> Iterator[tuple[str, list[tuple[float, str]]]]:
@@ -517,9 +500,9 @@ def _split_css_functions(words: Words, name: str) -> Iterator[tuple[str, list[tu
             numbers.append(number)
         elif name == "rotate" and word in ("x", "y", "z"):
             name += word
-        elif word.endswith("("):
+        else:
             yield name, numbers
-            name, numbers = word[:-1], []
+            name, numbers = word, []
     yield name, numbers
 
 
@@ -527,15 +510,15 @@ def _does_clip_path_hide(words: Words) -> bool:
     numbers = [number for number in map(parse_number, words[1:]) if number is not None]
     if not numbers:
         return False
-    if words[0] == "inset(":
+    if words[0] == "inset":
         sides = [number if unit == "%" else 100.0 * (number >= -_OFF) for number, unit in numbers[:4]]
         top, right, bottom, left = (sides * 4)[:4] if len(sides) == 1 else (*sides, *sides[-2:])[:4]
         return top + bottom >= 99 or left + right >= 99
-    if words[0] in ("circle(", "ellipse("):
-        return numbers[0][0] <= 1 or (words[0] == "ellipse(" and len(numbers) > 1 and numbers[1][0] <= 1)
-    if words[0] in ("rect(", "xywh(") and len(numbers) == 4:
+    if words[0] in ("circle", "ellipse"):
+        return numbers[0][0] <= 1 or (words[0] == "ellipse" and len(numbers) > 1 and numbers[1][0] <= 1)
+    if words[0] in ("rect", "xywh") and len(numbers) == 4:
         (top, _), (right, _), (bottom, _), (left, _) = numbers
-        return not (right and bottom) if words[0] == "xywh(" else top >= bottom or left >= right
-    if words[0] == "polygon(":
+        return not (right and bottom) if words[0] == "xywh" else top >= bottom or left >= right
+    if words[0] == "polygon":
         return len({n for n, _ in numbers[::2]}) == 1 or len({n for n, _ in numbers[1::2]}) == 1
     return False
