@@ -146,7 +146,7 @@ def _read_file(root: Path, file: FoundFile, source: str, max_chars: int) -> Iter
         raise ConfigurationError(f"knowledge base file {shown!r} is not text: it holds a NUL character")
     try:
         parsed = FORMATS[name.suffix.lower()](text)
-    except ExtractionFailed as error:
+    except (ExtractionFailed, ValueError, RecursionError) as error:  # of what breaks a parser
         raise ConfigurationError(f"knowledge base file {shown!r} cannot be read: {error}") from error
     title, sections = list_article_sections(parsed, name.stem)
     for piece in split_document_into_chunks(number, parsed.text, sections, max_chars, below=parsed.section):

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 
@@ -137,5 +138,6 @@ class TestUse:
 def children() -> set[str]:
     found = set[str]()
     for task in Path(f"/proc/{os.getpid()}/task").iterdir():
-        found.update((task / "children").read_text().split())
+        with suppress(FileNotFoundError):  # a thread that ended meanwhile
+            found.update((task / "children").read_text().split())
     return found

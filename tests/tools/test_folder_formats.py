@@ -157,7 +157,15 @@ def test_encoding_of_a_page(tmp_path):
             loaded(tmp_path, "a.html", page.format(name).encode("cp1252"))
 
 
-def test_a_page_that_is_no_page_is_named(tmp_path):
+@pytest.mark.parametrize(
+    ("sheet", "why"),
+    [
+        ("a{" * 40, r"too_large \(limit: nested rules"),
+        ("p{width:" + "9" * 5_000, "Exceeds the limit"),
+        ("@media " + "not " * 5_000 + "screen{p{top:0}}", "maximum recursion"),
+    ],
+)
+def test_a_page_that_is_no_page_is_named(tmp_path, sheet, why):
     """What one page of a folder has too much of is said with its name."""
-    with pytest.raises(ConfigurationError, match=r"a\.html' cannot be read: too_large \(limit: nested rules"):
-        loaded(tmp_path, "a.html", "<style>" + "a{" * 40)
+    with pytest.raises(ConfigurationError, match=rf"a\.html' cannot be read: {why}"):
+        loaded(tmp_path, "a.html", f"<style>{sheet}</style><p>Words.")
