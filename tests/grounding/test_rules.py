@@ -161,36 +161,19 @@ def test_a_number_is_not_another_one(amount, unit):
 
 
 @each_row(
-    ("working", "holds"),
-    ("10 * 0.22 + 1.00 = 3.20", True),
-    ("(10 + 4) × 2 = 28", True),
-    ("10 / 4 = 2.5", True),
-    ("10 * 0.25 = 2.5", True),
-    ("4 / 10 = 40 %", True),
-    ("$10 − $4 = $6", True),
-    ("07:00 + 3 h = 10:00", True),
-    ("12 March 2024 + 30 days = 11 April 2024", True),
-    ("12 March 2024 - 30 days = 11 February 2024", True),
-    ("12 March 2024 + 10 months = 12 January 2025", True),
-    ("07:00 - 3 h = 04:00", True),
-    ("-4 + 10 = 6", True),
-    ("10 * 0.22 + 1.00 = 3.30", False),
-    ("(10 + 4 = 14", False),
-    ("10 + 4 = 14 and 10", False),
-    ("08:00 + 3 h = 11:00", False),
-    ("10 * 0.23 = 2.30", False),
-    ("10 + 4 = 40", False),
-    ("07:00 + 5 h = 12:00", False),
-    ("10 ** 4 = 10000", False),
-    ("__import__('os')", False),
-    ("10 / 0 = 1", False),
-    ("(" * 400 + "10", False),
-    ("", False),
+    ("holds", "workings"),
+    (True, ["10 * 0.22 + 1.00 = 3.20", "(10 + 4) × 2 = 28", "10 / 4 = 2.5", "10 * 0.25 = 2.5", "4 / 10 = 40 %"]),
+    (True, ["$10 − $4 = $6", "07:00 + 3 h = 10:00", "12 March 2024 + 30 days = 11 April 2024"]),
+    (True, ["12 March 2024 - 30 days = 11 February 2024", "12 March 2024 + 10 months = 12 January 2025"]),
+    (True, ["07:00 - 3 h = 04:00", "-4 + 10 = 6"]),
+    (False, ["10 * 0.22 + 1.00 = 3.30", "(10 + 4 = 14", "10 + 4 = 14 and 10", "08:00 + 3 h = 11:00"]),
+    (False, ["10 * 0.23 = 2.30", "10 + 4 = 40", "07:00 + 5 h = 12:00", "10 ** 4 = 10000", "__import__('os')"]),
+    (False, ["10 / 0 = 1", "(" * 400 + "10", ""]),
 )
-def test_a_working_holds_or_gives_nothing(working, holds):
+def test_a_working_holds_or_gives_nothing(holds, workings):
     """A working gives its result where its operands are stated and it comes to what it says."""
     told = scan_values("It is $10, 4, 0.22 and 1.00 from 07:00, 3 h after; 12 March 2024, 30 days; 25 %.")
-    assert bool(evaluate_workings([working], told)) == holds
+    assert [working for working in workings if bool(evaluate_workings([working], told)) != holds] == []
 
 
 def test_a_later_working_uses_an_earlier_one():

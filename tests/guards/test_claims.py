@@ -40,18 +40,9 @@ OPENINGS = (
     *("If you have questions, call us;", "Even though nobody knows why,", "While we cannot say why,", "No,"),
     *("No data was lost, and", "Nobody was hurt, so", "As planned,", "Our provider confirms that", "However,"),
     *("You do not need to act because", "This is to inform you that", "It seems that", "There is no doubt that"),
-    *(
-        "After 45 minutes nobody was hurt and",
-        "We called them after lunch and",
-        "After several hours",
-        "At around 9 pm",
-    ),
-    *(
-        "When we were asked we said so and",
-        "We need to tell you that",
-        "Before the weekend,",
-        "Hardly anybody cared, and",
-    ),
+    *("After 45 minutes nobody was hurt and", "We called them after lunch and", "After several hours"),
+    *("When we were asked we said so and", "We need to tell you that", "At around 9 pm", "Before the weekend,"),
+    "Hardly anybody cared, and",
 )
 ENDINGS = (
     *("", ", and no data was lost", ", but the cause is not known", "; nobody was affected", ", if you wondered"),
@@ -78,34 +69,30 @@ def test_what_is_denied_aimed_at_or_waited_for_is_no_claim(text: str) -> None:
 
 
 @each_row(
-    ("text", "claims"),
-    ("Is the incident resolved?", []),
-    ("We guaranteed it, and we guarantee it.", ["guaranteed", "guarantee"]),
-    ("We ensure that it is fixed. It's back to normal.", ["ensure that", "fixed", "back to normal"]),
-    ("re\u00adsolved", ["resolved"]),
-    ("r\u0435s\u03bflved", ["resolved"]),
-    ("ＲＥＳＯＬＶＥＤ", ["resolved"]),
-    ("It isn\u2019t resolved. It\u2019s resolved.", ["resolved"]),
-    ("We cannot say more.\n\nThe incident is resolved.", ["resolved"]),
-    ("Payments are not yet\nfully recovered.", []),
-    ("Should the patch work, all is well.", []),
-    ("The outage is over, any questions?", ["over"]),
-    ("Is it over, and is it resolved?", []),
-    ("Nothing was lost and payments are stable.", ["stable"]),
-    ("No payment failed after we restored it. No data was lost when it was fixed.", ["restored", "fixed"]),
-    ("Those that could not be served are now restored.", ["restored"]),
-    ("The third outage is over. The target database is restored. Our testing confirms that it is fixed.", [*ENDED]),
-    ("Much to our relief the incident is resolved. A few minutes ago payments recovered.", ["resolved", "recovered"]),
-    ("We will tell you when it is 100 % restored. Once it's resolved, you hear from us.", []),
-    ("Only the EU region is restored. None of the nodes has recovered. Nobody calls the incident resolved.", []),
-    ("Some payments recovered. The goal is that it is fixed by noon.", []),
-    ("Not every region has recovered. Hardly any service is stable. Queues are catching back up.", []),
-    ("Status: operational. Please make sure that your app is up to date.", ["operational"]),
-    ("Until the node is back and payments are stable, we wait. After the node is up, it will be fixed.", []),
+    ("claims", "texts"),
+    ([], ["Is the incident resolved?", "Payments are not yet\nfully recovered."]),
+    ([], ["Should the patch work, all is well.", "Is it over, and is it resolved?"]),
+    ([], ["We will tell you when it is 100 % restored. Once it's resolved, you hear from us."]),
+    ([], ["Only the EU region is restored. None of the nodes has recovered. Nobody calls the incident resolved."]),
+    ([], ["Some payments recovered. The goal is that it is fixed by noon."]),
+    ([], ["Not every region has recovered. Hardly any service is stable. Queues are catching back up."]),
+    ([], ["Until the node is back and payments are stable, we wait. After the node is up, it will be fixed."]),
+    (["guaranteed", "guarantee"], ["We guaranteed it, and we guarantee it."]),
+    (["ensure that", "fixed", "back to normal"], ["We ensure that it is fixed. It's back to normal."]),
+    (["resolved"], ["re\u00adsolved", "r\u0435s\u03bflved", "ＲＥＳＯＬＶＥＤ"]),
+    (["resolved"], ["It isn\u2019t resolved. It\u2019s resolved."]),
+    (["resolved"], ["We cannot say more.\n\nThe incident is resolved."]),
+    (["over"], ["The outage is over, any questions?"]),
+    (["stable"], ["Nothing was lost and payments are stable."]),
+    (["restored", "fixed"], ["No payment failed after we restored it. No data was lost when it was fixed."]),
+    (["restored"], ["Those that could not be served are now restored."]),
+    ([*ENDED], ["The third outage is over. The target database is restored. Our testing confirms that it is fixed."]),
+    (["resolved", "recovered"], ["Much to our relief the incident is resolved. A few minutes ago payments recovered."]),
+    (["operational"], ["Status: operational. Please make sure that your app is up to date."]),
 )
-def test_claims_are_named(text: str, claims: list[str]) -> None:
+def test_claims_are_named(claims: list[str], texts: list[str]) -> None:
     """Each once, in the order of the text; letters that look Latin count as Latin."""
-    assert restricted_claims(text) == claims
+    assert [text for text in texts if restricted_claims(text) != claims] == []
 
 
 @each_row(

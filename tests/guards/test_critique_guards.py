@@ -97,23 +97,18 @@ def test_any_value_is_a_critique_or_a_stop(raw: Any) -> None:
 
 
 @each_row(
-    ("item", "change"),
-    ('  add: "may change"', Change("include", "may change")),
-    ('Please must_include "may change" soon', Change("include", "may change")),
-    ('ADD "x y" (MUST_REMOVE)', Change("remove", "x y")),
-    ('REMOVE, that is MUST_INCLUDE "x y"', Change("include", "x y")),
-    ('REMOVE "don\'t panic"', Change("remove", "don't panic")),
-    ("ADD 'it is' to the customers' text", None),
-    ("ADD the customers' text: 'it is'", Change("include", "it is")),
-    ('ADD "' + "x" * 160 + '"', Change("include", "x" * 160)),
-    ('ADD "' + "x" * 161 + '"', None),
-    ('ADD " US "', None),
-    ("ADD “may change”", None),
-    ("ADD", None),
+    ("change", "items"),
+    (Change("include", "may change"), ['  add: "may change"', 'Please must_include "may change" soon']),
+    (Change("remove", "x y"), ['ADD "x y" (MUST_REMOVE)']),
+    (Change("include", "x y"), ['REMOVE, that is MUST_INCLUDE "x y"']),
+    (Change("remove", "don't panic"), ['REMOVE "don\'t panic"']),
+    (None, ["ADD 'it is' to the customers' text", 'ADD "' + "x" * 161 + '"', 'ADD " US "', "ADD “may change”", "ADD"]),
+    (Change("include", "it is"), ["ADD the customers' text: 'it is'"]),
+    (Change("include", "x" * 160), ['ADD "' + "x" * 160 + '"']),
 )
-def test_a_change_is_enforceable_with_marker_and_one_phrase(item: str, change: Change | None) -> None:
+def test_a_change_is_enforceable_with_marker_and_one_phrase(change: Change | None, items: list[str]) -> None:
     """A marker and exactly one quoted phrase make a change; apostrophes inside words quote nothing."""
-    assert guards.parse_required_change(item) == change
+    assert [item for item in items if guards.parse_required_change(item) != change] == []
 
 
 @each_row(

@@ -105,20 +105,15 @@ def test_denial_gives_the_first_reason(url, expected):
 
 
 @each_row(
-    ("name", "expected"),
-    ("Vendor.Example.COM", "vendor.example.com"),
-    ("münchen.example", "xn--mnchen-3ya.example"),
-    (" vendor.example.com ", "vendor.example.com"),
-    ("vendor.example.com:8443", None),
-    ("user@vendor.example.com", None),
-    ("vendor.example.com\x00", None),
-    ("vendor.example.com/path", None),
-    ("", None),
-    ("vendor\t.example.com", None),
+    ("expected", "names"),
+    ("vendor.example.com", ["Vendor.Example.COM", " vendor.example.com "]),
+    ("xn--mnchen-3ya.example", ["münchen.example"]),
+    (None, ["vendor.example.com:8443", "user@vendor.example.com", "vendor.example.com\x00"]),
+    (None, ["vendor.example.com/path", "", "vendor\t.example.com"]),
 )
-def test_a_list_names_hosts(name, expected):
+def test_a_list_names_hosts(expected, names):
     """An entry of a domain list is a host in any spelling; anything more or less allows nothing."""
-    assert normalise_host(name) == expected
+    assert {normalise_host(name) for name in names} == {expected}
 
 
 @pytest.mark.parametrize(

@@ -35,34 +35,25 @@ def responded(response: object) -> Exception:
 
 
 @pytest.mark.parametrize(
-    ("error", "reason"),
+    ("reason", "errors"),
     [
-        (exceptions.ModelTimeoutError(), "llm_timeout"),
-        (exceptions.ModelRateLimitError(), "llm_rate_limited"),
-        (exceptions.ModelAuthenticationError(), "llm_auth"),
-        (exceptions.ModelAPIError(), "llm_unavailable"),
-        (exceptions.ModelInvalidRequestError(), BAD),
-        (httpx.ReadTimeout("late"), "llm_timeout"),
-        (httpx.DecodingError("no"), BAD),
-        (TimeoutError(), "llm_timeout"),
-        (socket.gaierror(), "llm_timeout"),
-        (OSError(), BAD),
-        (Status(429), "llm_rate_limited"),
-        (Status(599), "llm_unavailable"),
-        (Status("500"), BAD),
-        (responded(Status(401)), "llm_auth"),
-        (ValueError("\n <b>\n"), BAD),
-        (ValueError({"message": "hello"}), BAD),
-        (ValueError({"message": "slow down", "code": 429}), "llm_rate_limited"),
-        (ExceptionGroup("both", [ValueError()]), BAD),
+        ("llm_timeout", [exceptions.ModelTimeoutError(), httpx.ReadTimeout("late"), TimeoutError()]),
+        ("llm_timeout", [socket.gaierror()]),
+        ("llm_rate_limited", [exceptions.ModelRateLimitError(), Status(429)]),
+        ("llm_rate_limited", [ValueError({"message": "slow down", "code": 429})]),
+        ("llm_auth", [exceptions.ModelAuthenticationError(), responded(Status(401))]),
+        ("llm_unavailable", [exceptions.ModelAPIError(), Status(599)]),
+        (BAD, [exceptions.ModelInvalidRequestError(), httpx.DecodingError("no"), OSError(), Status("500")]),
+        (BAD, [ValueError("\n <b>\n"), ValueError({"message": "hello"}), ExceptionGroup("both", [ValueError()])]),
     ],
 )
-def test_errors_of_any_provider(error: Exception, reason: str) -> None:
+def test_errors_of_any_provider(reason: str, errors: list[Exception]) -> None:
     """Errors are told apart by class and status code, whoever raises them."""
-    failure = classify_model_error(error)
-    assert failure is not None
-    assert (failure[0], failure[1]["type"]) == (reason, type(error).__name__)
-    assert "\n" not in failure[1]["message"]
+    for error in errors:
+        failure = classify_model_error(error)
+        assert failure is not None
+        assert (failure[0], failure[1]["type"]) == (reason, type(error).__name__)
+        assert "\n" not in failure[1]["message"]
 
 
 def test_the_text_of_a_reply_shows_no_key() -> None:
@@ -114,21 +105,18 @@ def test_what_is_no_failure_of_a_model() -> None:
 
 
 @each_row(
-    ("metadata", "reason"),
-    ({"finish_reason": "stop"}, None),
-    ({"finish_reason": ["length"]}, None),
-    ({"finish_reason": "length"}, "llm_truncated"),
-    ({"finish_reason": "content_filter"}, "llm_content_filter"),
-    ({"finish_reason": "MAX_TOKENS"}, "llm_truncated"),
-    ({"stop_reason": "refusal"}, "llm_refused"),
-    ({"done_reason": "length"}, "llm_truncated"),
-    ({"finish_reason": None, "incomplete_details": {"reason": "max_output_tokens"}}, "llm_truncated"),
-    ({"incomplete_details": None}, None),
+    ("reason", "told"),
+    (None, [{"finish_reason": "stop"}, {"finish_reason": ["length"]}, {"incomplete_details": None}]),
+    ("llm_truncated", [{"finish_reason": "length"}, {"finish_reason": "MAX_TOKENS"}, {"done_reason": "length"}]),
+    ("llm_truncated", [{"finish_reason": None, "incomplete_details": {"reason": "max_output_tokens"}}]),
+    ("llm_content_filter", [{"finish_reason": "content_filter"}]),
+    ("llm_refused", [{"stop_reason": "refusal"}]),
 )
-def test_unfinished_messages(metadata: dict[str, Any], reason: str | None) -> None:
+def test_unfinished_messages(reason: str | None, told: list[dict[str, Any]]) -> None:
     """What says itself that it is unfinished is none; a refusal is found where OpenAI's two interfaces put it."""
-    failure = classify_model_message(AIMessage("{}", response_metadata=metadata))
-    assert (failure and failure[0]) == reason
+    for metadata in told:
+        failure = classify_model_message(AIMessage("{}", response_metadata=metadata))
+        assert (failure and failure[0]) == reason
     blocks: list[Any] = [{"type": "refusal", "refusal": "no"}, {"type": "non_standard", "value": {"refusal": "no"}}]
     for message in (AIMessage("", additional_kwargs={"refusal": "no"}), *(AIMessage([block]) for block in blocks)):
         assert classify_model_message(message) == ("llm_refused", {"type": "AIMessage", "message": "no"})
