@@ -146,15 +146,9 @@ def browser(chromium):
     """Yield a browser; for a whole process, its event loop would be in the way of other tests."""
     from playwright.sync_api import sync_playwright
 
-    quiet = (
-        "disable-background-networking",
-        "disable-component-update",
-        "disable-quic",
-        "disable-sync",
-        "no-first-run",
-    )
+    loud = ("background-networking", "component-update", "quic", "sync")
     as_root = hasattr(os, "geteuid") and os.geteuid() == 0  # whom Chromium gives no sandbox
-    options = [f"--{option}" for option in (*quiet, *(["no-sandbox"] if as_root else []))]
+    options = ["--no-first-run", *(f"--disable-{part}" for part in loud), *(["--no-sandbox"] if as_root else [])]
     with sync_playwright() as started:
         running = started.chromium.launch(executable_path=chromium, args=options)
         yield running

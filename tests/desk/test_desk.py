@@ -261,10 +261,8 @@ def test_nobody_decides_from_elsewhere(waiting):
             {"host": f"localhost:{desk.port}", "Origin": f"http://localhost:{desk.port}"},
         ],
         403: [
-            {"Origin": "http://evil.test"},
-            {"Origin": "null"},
+            *({"Origin": said} for said in ("http://evil.test", "null", f"{origin}.evil.test")),
             {},
-            {"Origin": f"{origin}.evil.test"},
             {"Origin": origin, "body": {**good, "csrf": ""}},
             {"Origin": origin, "body": {**good, "csrf": theirs}},
             {"Origin": origin, "body": b"x" * (2**21 + 1)},

@@ -16,6 +16,7 @@ from guardgraph.plain.hashing import canonical_json
 RUNS = 6
 ERASED = 4
 ENTRIES = RUNS + 1
+AT = "2026-01-01T00:00:00.000000+00:00"
 TABLES = {
     "guardgraph_entries": ("seq", "hash", "at", "run_id", "entry"),
     "guardgraph_contents": ("seq", "pattern", "salt", "content"),
@@ -121,18 +122,16 @@ def test_an_entry_that_was_removed_is_named(tampered, seq, is_renumbered):
     assert ("removed", seq) in found
 
 
+RUN_ENTRY = "INSERT INTO guardgraph_entries (seq, hash, at, run_id, entry) VALUES (?, ?, ?, ?, ?)"
+
+
 @given(ANYWHERE)
 def test_an_entry_that_was_inserted_is_named(rows, tampered, seq):
     """An entry that follows the one before, with those behind it numbered anew."""
     hashes = dict(rows("SELECT seq, hash FROM guardgraph_entries"))
-    at = "2026-01-01T00:00:00.000000+00:00"
-    text = run_entry(seq, hashes.get(seq - 1, "0" * 64), at, run_id="forged", content="0" * 64)
-    row = (seq, entry_hash(text), at, "forged", text)
-    found = tampered(
-        *_renumbered("+", f">= {seq}"),
-        ("INSERT INTO guardgraph_entries (seq, hash, at, run_id, entry) VALUES (?, ?, ?, ?, ?)", *row),
-    )
-    assert ("inserted", seq) in found
+    text = run_entry(seq, hashes.get(seq - 1, "0" * 64), AT, run_id="forged", content="0" * 64)
+    row = (RUN_ENTRY, seq, entry_hash(text), AT, "forged", text)
+    assert ("inserted", seq) in tampered(*_renumbered("+", f">= {seq}"), row)
 
 
 @given(st.lists(ANYWHERE, min_size=2, max_size=2, unique=True).map(sorted))
@@ -155,15 +154,19 @@ def test_a_number_that_nobody_gave_is_found(tampered, table, number):
         assert tampered((f"UPDATE {table} SET seq = ? WHERE seq = 2", number))
 
 
+def _appended(head, seq=ENTRIES + 1, **said):
+    """Return the statement that appends an entry, hashed as it should be."""
+    text = canonical_json({"at": AT, "by": "me", "format": 1, "previous": head[1], "seq": seq, **said})
+    insert = "INSERT INTO guardgraph_entries (seq, hash, at, entry) VALUES (?, ?, ?, ?)"
+    return insert, seq, entry_hash(text), AT, text
+
+
 @pytest.mark.parametrize("erased", [[[1, 2**40]], [[2**62, 2**62]]])
 def test_an_erasure_of_what_never_was_is_found(kept, tampered, erased):
     """An entry in its place or far behind it, which names more than there is: that takes no time either."""
     for seq in (ENTRIES + 1, 2**41):
-        said = {"at": "2026-01-01T00:00:00.000000+00:00", "by": "me", "erased": erased, "format": 1, "how": "erase"}
-        text = canonical_json({**said, "kind": "erasure", "previous": kept[1][1], "seq": seq})
-        row = (seq, entry_hash(text), said["at"], text)
-        found = tampered(("INSERT INTO guardgraph_entries (seq, hash, at, entry) VALUES (?, ?, ?, ?)", *row))
-        assert ("changed", seq) in found
+        row = _appended(kept[1], seq, erased=erased, how="erase", kind="erasure")
+        assert ("changed", seq) in tampered(row)
 
 
 @given(st.integers(0, ENTRIES - 1))
@@ -205,24 +208,19 @@ def test_a_step_beside_what_is_none_is_named(kept, tampered):
     step = "INSERT INTO guardgraph_open (seq, kind, run_id) VALUES (?, ?, ?)"
     for seq in (1, ENTRIES):
         assert tampered((step, seq, "close", "x")) == [("lookup", seq)]
-    said = {"at": "2026-01-01T00:00:00.000000+00:00", "by": "me", "format": 1, "how": "closed", "kind": "close"}
-    text = canonical_json({**said, "previous": kept[1][1], "run_id": "x", "seq": ENTRIES + 1, "why": "lost"})
-    close = "INSERT INTO guardgraph_entries (seq, hash, at, entry) VALUES (?, ?, ?, ?)"
-    row = (close, ENTRIES + 1, entry_hash(text), said["at"], text)
-    assert tampered(row, (step, ENTRIES + 1, "close", "x")) == []
-    found = tampered(row, (step, ENTRIES + 1, "close", "x"), ("UPDATE guardgraph_open SET thread = 'ann'",))
-    assert found == [("lookup", ENTRIES + 1)]
+    closed = _appended(kept[1], how="closed", kind="close", run_id="x", why="lost"), (step, ENTRIES + 1, "close", "x")
+    assert tampered(*closed) == []
+    assert tampered(*closed, ("UPDATE guardgraph_open SET thread = 'ann'",)) == [("lookup", ENTRIES + 1)]
 
 
 @pytest.mark.parametrize("told", [[], {}, {**recording(9), "result": 5}, {**recording(9), "visits": [5]}])
 def test_what_is_no_run_is_named_and_hides_no_other(kept, tmp_path, told):
     """Whoever may append, may append anything, hashed as it should be."""
     copy, salt, content = shutil.copy(kept[0], tmp_path / "runs.db"), "ab" * 32, canonical_json(told)
-    at, run_id = "2026-01-01T00:00:00.000000+00:00", recording(9)["run_id"]
-    text = run_entry(ENTRIES + 1, kept[1][1], at, run_id=run_id, content=content_hash(salt, content))
+    run_id = recording(9)["run_id"]
+    text = run_entry(ENTRIES + 1, kept[1][1], AT, run_id=run_id, content=content_hash(salt, content))
     with opened(copy) as connection:
-        row = (ENTRIES + 1, entry_hash(text), at, run_id, text)
-        connection.execute("INSERT INTO guardgraph_entries VALUES (?, ?, ?, ?, ?)", row)
+        connection.execute(RUN_ENTRY, (ENTRIES + 1, entry_hash(text), AT, run_id, text))
         connection.execute("INSERT INTO guardgraph_contents VALUES (?, 'rag', ?, ?)", (ENTRIES + 1, salt, content))
     with closing(sql_store(f"sqlite:///{copy}")) as store:
         assert [(each.kind, each.seq) for each in store.verify().findings] == [("content", ENTRIES + 1)]

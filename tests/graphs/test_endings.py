@@ -78,18 +78,12 @@ def name_the_boss(made: Any) -> Any:
     return [{**call, "approved_by": "the boss"} if "approved_by" in call else call for call in made]
 
 
-ANSWERED = "run_answered_node"
+ANSWERED, REVISED = "run_answered_node", "run_revised_node"
 LIES: dict[str, Any] = {
     "rag, answer": (run_rag, rag, ANSWERED, "answer", "Within 1 hour."),
     "rag, outcome": (run_rag, rag, ANSWERED, "outcome", "clarify"),
     "research, citations": (run_research, answering, ANSWERED, "citations", ["n9"]),
-    "critique, audit": (
-        run_critique,
-        self_critique,
-        "run_revised_node",
-        "audit",
-        lambda audit: {**audit, "changed": 0},
-    ),
+    "critique, audit": (run_critique, self_critique, REVISED, "audit", lambda audit: {**audit, "changed": 0}),
     "tools, a call less": (run_tools, tools, ANSWERED, "tool_calls", lambda made: made[:-1]),
     "tools, another approver": (run_tools, tools, ANSWERED, "tool_calls", name_the_boss),
 }

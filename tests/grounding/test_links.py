@@ -10,14 +10,7 @@ from rag_agents import CANDIDATE, QUESTION, agent_with
 from reported_runs import page
 from tables import each_row
 
-from guardgraph import (
-    RagPolicy,
-    ResearchPolicy,
-    SelfCritiqueBudget,
-    SelfCritiquePolicy,
-    create_rag_agent,
-    create_self_critique_agent,
-)
+import guardgraph as g
 from guardgraph.grounding.links.hosts import list_words
 from guardgraph.grounding.links.spelling import list_readings
 from guardgraph.grounding.marks import CitingSentence
@@ -40,7 +33,7 @@ NOTE = {"id": "n1", "quote": SOURCE, "url": f"https://{GOOD}", "title": "", "pub
 def refused(text, *cited, names=(), **policy):
     """Return the reason and the evidence for which a text is refused, None for one that passes."""
     try:
-        check_links([text], "x", cited=cited, policy=RagPolicy(**policy), known_names=names)
+        check_links([text], "x", cited=cited, policy=g.RagPolicy(**policy), known_names=names)
     except Stop as stop:
         return stop.reason.removeprefix("x:"), stop.evidence["unsupported"]
     return None
@@ -55,32 +48,32 @@ def is_refused(check, *args, **given):
 
 
 def _is_of_links(checked):
-    judged = judge_answer(checked, RagPolicy(on_unsupported="mark", on_doubt="ignore"))
+    judged = judge_answer(checked, g.RagPolicy(on_unsupported="mark", on_doubt="ignore"))
     return judged.stops and judged.refusal.reason.endswith((":unsupported_link", ":active_markup"))
 
 
 def _rag(text):
     chunks = [{**CHUNK, "text": SOURCE}]
     read = answer_guards.ReadAnswer(text, [CitingSentence(0, len(text), (CHUNK["doc_id"],))], [], chunks, True)
-    checked = answer_guards.check_answer_sentences(read, task={"question": "Where?"}, workings=[], policy=RagPolicy())
+    checked = answer_guards.check_answer_sentences(read, task={"question": "Where?"}, workings=[], policy=g.RagPolicy())
     return _is_of_links(checked)
 
 
 def _research_note(text):
     pages = {NOTE["url"]: {"title": "Guide", "published_at": "", "body": SOURCE}}
-    given = {"question": "Where?", "pages": pages, "policy": ResearchPolicy()}
+    given = {"question": "Where?", "pages": pages, "policy": g.ResearchPolicy()}
     notes = ({**NOTE, "claim": text}, {**NOTE, "claim": "It is so.", "title": text})
     return all(is_refused(note_guards.check_note_links, [note], **given) for note in notes)
 
 
 def _research_answer(text):
-    given = {"question": "Where?", "notes": [{**NOTE, "claim": "It is so."}], "policy": ResearchPolicy(), "pages": {}}
+    given = {"question": "Where?", "notes": [{**NOTE, "claim": "It is so."}], "policy": g.ResearchPolicy(), "pages": {}}
     return _is_of_links(brief_guards.check_answer_sentences({"answer": text, "citations": ["n1"]}, **given))
 
 
 def _self_critique(text):
-    held = {"context": {"updates": [SOURCE]}, "policy": SelfCritiquePolicy(check_facts=False)}
-    budget = SelfCritiqueBudget(min_patch_similarity=0.0, max_length_increase_pct=1e9, max_answer_chars=9_000)
+    held = {"context": {"updates": [SOURCE]}, "policy": g.SelfCritiquePolicy(check_facts=False)}
+    budget = g.SelfCritiqueBudget(min_patch_similarity=0.0, max_length_increase_pct=1e9, max_answer_chars=9_000)
     edit = {"budget": budget, "hinted_length_increase_pct": None, "required_changes": [], "draft": "Up."}
     critique = {"required_changes": [], "risks": [], "reason": ""}
     said = ({"required_changes": [text]}, {"risks": [{"type": "scope_leak", "note": text}]}, {"reason": text})
@@ -91,7 +84,7 @@ def _self_critique(text):
 
 
 POLICY = {"allowed_sources_policy": ("support_policy",), "allowed_sources_execution": ("support_policy",)}
-KNOWN = RagPolicy(**POLICY, known_links=(HOST,), check_names=False)
+KNOWN = g.RagPolicy(**POLICY, known_links=(HOST,), check_names=False)
 PLACES = {"rag": _rag, "note": _research_note, "answer": _research_answer, "self_critique": _self_critique}
 
 
@@ -193,11 +186,11 @@ def test_a_policy_allows_markup(text, markup):
 def test_what_names_no_link_is_refused(name):
     """A list of known links has hosts, URLs and addresses; the error names the field. A context only tightens them."""
     with pytest.raises(ConfigurationError, match=r"policy\.known_links: a host alone, a URL"):
-        agent_with(CANDIDATE, policy=RagPolicy(**POLICY, known_links=(name,)))
+        agent_with(CANDIDATE, policy=g.RagPolicy(**POLICY, known_links=(name,)))
     with pytest.raises(ConfigurationError, match=r"policy\.markup: there are html, images, scripts; given: 'css'"):
-        agent_with(CANDIDATE, policy=RagPolicy(**POLICY, markup=("css",)))
-    ours = RagPolicy(known_links=("A.io", "https://b.io/x/"), markup=("html",))
-    both = ours.tightened_by(RagPolicy(known_links=("a.io", "https://b.io/x", "c.io"), markup=("images",)))
+        agent_with(CANDIDATE, policy=g.RagPolicy(**POLICY, markup=("css",)))
+    ours = g.RagPolicy(known_links=("A.io", "https://b.io/x/"), markup=("html",))
+    both = ours.tightened_by(g.RagPolicy(known_links=("a.io", "https://b.io/x", "c.io"), markup=("images",)))
     assert (both.known_links, both.markup) == (("A.io", "https://b.io/x/"), ())
 
 
@@ -294,7 +287,7 @@ WRITTEN = f"https://{HOST}/a"
 
 def test_a_page_makes_no_link_of_what_a_model_wrote():
     """Neither of an answer that is one address, nor of evidence, nor of a proposal; and it tells browsers so."""
-    for status, policy in (("ok", KNOWN), ("stopped", RagPolicy(**POLICY))):
+    for status, policy in (("ok", KNOWN), ("stopped", g.RagPolicy(**POLICY))):
         answer = {"answer": WRITTEN, "citations": ["a"]}
         result = agent_with(CANDIDATE, answer=answer, policy=policy).invoke(QUESTION)
         assert result["status"] == status
@@ -308,13 +301,13 @@ def test_offline_proposers_write_no_markup():
     """A sentence of a source that their own guard would refuse is passed over; another one answers."""
     said = "Refunds take 10 days, see https://acme.io/refunds."
     text = f"Refunds <b>take</b> days. ![Refunds](/x.png) shows refunds. {said}"
-    answer = create_rag_agent(retriever=lambda query: [{**CANDIDATE, "text": text}], policy=RagPolicy(**POLICY))
+    answer = g.create_rag_agent(retriever=lambda query: [{**CANDIDATE, "text": text}], policy=g.RagPolicy(**POLICY))
     result = answer.invoke({"question": "How long do refunds take?"})
     assert (result["outcome"], result["answer"]) == ("grounded_answer", said)
     pages = {f"https://{GOOD}": {"title": "", "published_at": "", "body": text}}
     request = {"goal": "Refunds", "question": "How long do refunds take?", "pages": pages, "max_notes": 9}
     assert [note["claim"] for note in take_offline_notes(request)] == [result["answer"]]
     context = {"incident": {"status": "open"}, "updates": ["Logins <b>fail</b>.", "Logins fail in 10 cities."]}
-    drafted = create_self_critique_agent().invoke({"goal": "Draft an update.", "incident_context": context})
+    drafted = g.create_self_critique_agent().invoke({"goal": "Draft an update.", "incident_context": context})
     assert drafted["status"] == "ok"
     assert "<b>" not in drafted["answer"]

@@ -3,27 +3,20 @@
 import json
 import math
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 from guard_cases import json_values, outcome, stop_of
 from hypothesis import given
 from hypothesis import strategies as st
+from self_critique_cases import CONTEXT, DRAFT
 from tables import each_row
 
 from guardgraph.guards.self_critique import revision as guards
 from guardgraph.guards.self_critique.request import parse_self_critique_request
 from guardgraph.state.self_critique import SelfCritiqueBudget, SelfCritiquePolicy
 
-DATA = Path(__file__).parents[2] / "guardgraph" / "tools" / "data"
-CONTEXT = json.loads((DATA / "self_critique_incident_context.json").read_text())
 HINTS = ("avoid_absolute_guarantees", "max_length_increase_pct")
 JSON = json_values(["policy_hints", "incident", "status", "eta_minutes", *HINTS], ["resolved", "P1", "45 minutes"])
-
-DRAFT = (
-    "We are looking into a P1 payment incident in the US. About 27% of checkouts are affected. "
-    "We estimate recovery in 45 minutes. Next, we will post on the status page every 15 minutes."
-)
 NOTE = "Timing may change."
 ASKED = [f'ADD "{NOTE}"']
 CHECKED, UNCHECKED = SelfCritiquePolicy(), SelfCritiquePolicy(check_facts=False)

