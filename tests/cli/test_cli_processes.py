@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from cli_runs import empty_folder, process, refused
+from cli_runs import empty_folder, process, refused, run_on_a_full_disk
 from openai_server import OpenAIServer, answer, status
 from runs import masked
 
@@ -103,13 +103,7 @@ def test_a_full_disk_leaves_the_file_before(arguments, here):
     old = here / arguments[-1]
     old.write_text("old")
     (here / "run.json").write_text(json.dumps(guardgraph.create_rag_agent().invoke({"question": DEMO_QUESTION})))
-    limited = (
-        "import resource, sys; from guardgraph.cli import main; "
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (9_000, 9_000)); sys.argv[0] = 'guardgraph'; main()"
-    )
-    command = [sys.executable, "-c", limited, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert refused(done) == f"--out '{old.name}': cannot be written: File too large"
+    assert refused(run_on_a_full_disk(9_000, *arguments)) == f"--out '{old.name}': cannot be written: File too large"
     assert old.read_text() == "old"
     assert {file.name for file in here.iterdir()} == {"run.json", old.name}
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from cli_runs import empty_folder, refused, run
+from cli_runs import empty_folder, refused, run, run_on_a_full_disk
 from docs_parts import ROOT
 from exported_runs import KINDS, RAG, document, forged, keys, text
 from langchain_openai import ChatOpenAI
@@ -70,7 +70,6 @@ def test_a_signed_run_is_checked_with_the_public_key(stored, here):
         assert said in ended("check", file, "--agent", RAG, "--public-key", "public.pem", code=3)
 
 
-@pytest.mark.usefixtures("uncounted")
 def test_what_is_written_is_whole_or_not_there(stored, here):
     """A folder that is none, something that is no file, a full disk: one line, and the old file is what it was."""
     run_id, _ = stored
@@ -85,12 +84,7 @@ def test_what_is_written_is_whole_or_not_there(stored, here):
     store = sql_store(URL)  # whose files are small enough: the document is not
     store.record({**recording(1), "input": {"question": "x" * 60_000}})
     store.close()
-    limited = (
-        "import resource, sys; from guardgraph.cli import main; "
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000)); sys.argv[0] = 'guardgraph'; main()"
-    )
-    command = [sys.executable, "-c", limited, "audit", "export", recording(1)["run_id"], "-o", "old.json"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    done = run_on_a_full_disk(50_000, "audit", "export", recording(1)["run_id"], "-o", "old.json")
     assert "cannot be written" in refused(done)
     assert (here / "old.json").read_text() == "old"
     assert not [file.name for file in here.iterdir() if file.name.startswith(".")]

@@ -137,22 +137,19 @@ def unapplied(text, *items):
 
 
 @each_row(
-    ("item", "text", "is_applied"),
-    (MENTION, "We will tell you about the timing of refunds.", True),
-    (MENTION, "Refunds are timed by the bank.", True),
-    (MENTION, "Refunds are made. The timing of updates changes.", False),
-    (MENTION, "Payments are slow.", False),
-    (SOFTEN, "The error will soon be fixed.", False),
-    (SOFTEN, "We expect that the error will be fixed.", True),
-    (SOFTEN, "We may know more tomorrow. The error will be fixed.", False),
-    (SOFTEN, "A fix is being tested.", True),
-    (SOFTEN, "The error will be fixed, we hope.", True),
-    (SOFTEN, "The error will be fixed, and we hope that you are well.", False),
+    ("item", "is_applied", "texts"),
+    (MENTION, True, ["We will tell you about the timing of refunds.", "Refunds are timed by the bank."]),
+    (MENTION, False, ["Refunds are made. The timing of updates changes.", "Payments are slow."]),
+    (SOFTEN, False, ["The error will soon be fixed.", "We may know more tomorrow. The error will be fixed."]),
+    (SOFTEN, False, ["The error will be fixed, and we hope that you are well."]),
+    (SOFTEN, True, ["We expect that the error will be fixed.", "A fix is being tested."]),
+    (SOFTEN, True, ["The error will be fixed, we hope."]),
 )
-def test_a_sentence_mentions_by_stems_and_is_less_than_certain_of_a_phrase(item, text, is_applied):
+def test_a_sentence_mentions_by_stems_and_is_less_than_certain_of_a_phrase(item, is_applied, texts):
     """The content words stand in one sentence in any order; in this order, nearly, they need a hedge beside them."""
     said = "mention refund timing" if item == MENTION else "soften will be fixed"
-    assert unapplied(text, item) == ([] if is_applied else [said])
+    for text in texts:
+        assert unapplied(text, item) == ([] if is_applied else [said]), text
 
 
 @each_row(

@@ -4,7 +4,7 @@ import pytest
 from guard_cases import json_values, outcome
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rag_agents import CANDIDATE, QUESTION, agent_with
+from rag_agents import CANDIDATE, FOUND, QUESTION, agent_with
 from runs import check_result
 from tables import each_row
 
@@ -156,10 +156,6 @@ def test_ranks_are_merged_and_scores_stay():
     assert merge_found([["odd", 5, None], [{}]], 9) == ["odd", {}, 5, None]
 
 
-FOUND = [
-    {**CANDIDATE, "doc_id": name, "text": f"The {name} team answers P1 within 15 minutes.", "score": score}
-    for name, score in (("night", 0.9), ("day", 0.8), ("week", 0.7))
-]
 RANKED = [{**item, "title": "", "section": "", "updated_at": ""} for item in FOUND]
 RANKED_TEXTS = st.sampled_from([*(item["text"] for item in RANKED), "x", 5])
 RETURNED = st.sampled_from([*RANKED, *RANKED, None]) | st.fixed_dictionaries(

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from langchain_core.documents import BaseDocumentCompressor
 from langgraph.checkpoint.memory import InMemorySaver
-from rag_agents import ANSWER, CANDIDATE, POLICY, QUESTION, agent_with
+from rag_agents import ANSWER, CANDIDATE, FOUND, POLICY, QUESTION, agent_with
 from runs import BOTH, THREAD, check_result, run
 from tables import each_row
 
@@ -13,10 +13,6 @@ from guardgraph import verify
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import scripted_tool
 
-FOUND = [
-    {**CANDIDATE, "doc_id": name, "text": f"The {name} team answers P1 within 15 minutes.", "score": score}
-    for name, score in (("night", 0.9), ("day", 0.8), ("week", 0.7))
-]
 WAY = ["retrieve", "candidates_guard", "rerank", "context_guard"]
 
 

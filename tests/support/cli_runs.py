@@ -37,6 +37,17 @@ def process(*arguments, **environ):
     return subprocess.run(command, env=given, capture_output=True, text=True, timeout=300, check=False)
 
 
+def run_on_a_full_disk(room, *arguments):
+    """Run the commands in a process, none of whose files may have more bytes than this; it counts no lines."""
+    limited = (
+        "import resource, sys; from guardgraph.cli import main; "
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, {room})); sys.argv[0] = 'guardgraph'; main()"
+    )
+    command = [sys.executable, "-c", limited, *arguments]
+    given = {name: value for name, value in os.environ.items() if name != "COVERAGE_PROCESS_CONFIG"}
+    return subprocess.run(command, env=given, capture_output=True, text=True, timeout=300, check=False)
+
+
 typer.testing._get_command = cache(typer.testing._get_command)  # it is built once, not for each of a thousand runs
 
 

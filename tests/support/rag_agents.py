@@ -12,6 +12,10 @@ NAMED = {**INTENT, "sources": ["support_policy"]}
 SLA = "doc_sla_enterprise_v3"
 ANSWER = {"answer": "99.95% monthly uptime; P1 within 15 minutes, 24/7.", "citations": [SLA]}
 CANDIDATE = {"doc_id": "a", "source": "support_policy", "text": "P1 within 15 minutes.", "score": 0.5}
+FOUND = [
+    {**CANDIDATE, "doc_id": name, "text": f"The {name} team answers P1 within 15 minutes.", "score": score}
+    for name, score in (("night", 0.9), ("day", 0.8), ("week", 0.7))
+]
 POLICY = RagPolicy(allowed_sources_policy=SOURCES, allowed_sources_execution=SOURCES)
 
 
