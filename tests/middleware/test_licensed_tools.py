@@ -245,7 +245,8 @@ def test_the_licence_holds_where_the_call_is_made(office: Office) -> None:
 
     script = (STEAL[0], propose("send_money", "c2", to=IBAN, amount=76.0), AIMessage("ok"))
     agent = office.agent_with(redirect, LicensedTools(POLICY), script=script)
-    result = agent.invoke(ask(f"Read the bill of May and pay 76 EUR to {IBAN}."), THREAD)
+    agent.checkpointer = None
+    result = agent.invoke(ask(f"Read the bill of May and pay 76 EUR to {IBAN}."))
     assert (result["guardgraph"]["stop_reason"], office.sent) == ("not_approved:send_money", [])
 
 
@@ -374,7 +375,8 @@ def test_a_run_that_is_sent_past_its_beginning_has_no_licences(before: tuple[Any
 def test_a_run_that_is_sent_past_its_beginning_is_not_recorded() -> None:
     kept = InMemoryRecorder()
     agent = Office().agent_with(block("model"), RecordedRun(kept), script=[STEAL[0], AIMessage("Read.")])
-    assert agent.invoke(ask("hack"), THREAD)["messages"][-1].text == "Read."
+    agent.checkpointer = None
+    assert agent.invoke(ask("hack"))["messages"][-1].text == "Read."
     assert kept.runs == []
 
 
