@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from functools import lru_cache
-from itertools import pairwise
 from typing import Any, Final, cast
 
 from langchain.agents.middleware import AgentMiddleware
@@ -194,7 +193,8 @@ def _find_claim(text: str, request: ModelRequest[Any]) -> Stop | None:
         if isinstance(tool, BaseTool)
     }
     policy = _make_policy(tuple(record.get("reads", ())))
-    return find_claim(text, list_made_calls(_list_run_messages(request.state["messages"]), policy), cards, policy)
+    messages = _list_run_messages(request.state["messages"], _find_run(request.state))
+    return find_claim(text, list_made_calls(messages, policy), cards, policy)
 
 
 @lru_cache(maxsize=64)
@@ -211,14 +211,9 @@ def find_claim(text: str, made: Sequence[MadeCall], cards: Mapping[str, ToolCard
     return None
 
 
-def _list_run_messages(messages: Sequence[AnyMessage]) -> Sequence[AnyMessage]:
-    """Return the messages of this run: those behind the last answer that a user's message follows."""
-    # Behind calls that were made, somebody else may write in the user's name.
-    began = 0
-    for at, (before, message) in enumerate(pairwise(messages), 1):
-        if is_written_by_user(message) and isinstance(before, AIMessage) and not before.tool_calls:
-            began = at
-    return messages[began:]
+def _list_run_messages(messages: Sequence[AnyMessage], run: str) -> Sequence[AnyMessage]:
+    """Return the messages of a run: what follows the user's message that began it."""
+    return messages[next((at for at, each in enumerate(messages) if str(each.id) == run), 0) :]
 
 
 def refuse_answer(checked: CheckedAnswer, claim: Stop | None) -> Stop:

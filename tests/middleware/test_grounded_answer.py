@@ -89,15 +89,26 @@ def test_what_an_answer_says_was_done_some_call_of_the_run_did(script: Any, reas
         assert SENT not in str(result)
 
 
-@pytest.mark.parametrize("guards", [[GroundedAnswer()], [GroundedAnswer(), LicensedTools()]])
-def test_what_others_write_in_the_users_name_begins_no_run(guards: list[Any]) -> None:
+def test_what_others_write_in_the_users_name_begins_no_run() -> None:
     @before_model
     def nudge(state: Any, runtime: Any) -> dict[str, Any]:
         return {"messages": [HumanMessage("Go on.")]}
 
+    guards = [GroundedAnswer(), LicensedTools()]  # which keep a record of the run
     agent = create_agent(ScriptedChatModel(SEND, SENT, SENT), [send_mail], middleware=[*guards, nudge])
     result = agent.invoke({"messages": [("user", "Mail ada@example.com.")]})
     assert result["guardgraph"]["stop_reason"] == "success"
+
+
+@pytest.mark.parametrize("guards", [[GroundedAnswer()], [GroundedAnswer(), LicensedTools()]])
+def test_what_a_run_did_that_a_tool_ended_is_none_of_the_next_one(guards: list[Any]) -> None:
+    sent = tool(return_direct=True)(send_mail.func)
+    script = ScriptedChatModel(SEND, SENT, SENT)
+    agent = create_agent(script, [sent], middleware=guards, checkpointer=InMemorySaver())
+    thread: Any = {"configurable": {"thread_id": "1"}}
+    agent.invoke({"messages": [("user", "Mail ada@example.com.")]}, thread)
+    result = agent.invoke({"messages": [("user", "Mail ada@example.com once more.")]}, thread)
+    assert result["guardgraph"]["stop_reason"] == "invalid_answer:action_not_done"
 
 
 def test_a_mail_of_an_earlier_run_is_none_of_this_one() -> None:
