@@ -38,17 +38,11 @@ class CssDeclaration(NamedTuple):
     is_important: bool
 
 
-Layer: TypeAlias = tuple[float, ...]  # the numbers of a cascade layer and of those around it
-Layers: TypeAlias = dict[tuple[Layer, str], Layer]  # those of a page, by the layer around them and their name
-
-
 class Rule(NamedTuple):
     """Declarations for the elements that one of some selectors matches."""
 
     selectors: list[str]
     declarations: list[CssDeclaration]
-    layer: Layer = ()
-    is_sure: bool = True  # whether it is known that it applies, and where; else it hides, and shows nothing
 
 
 def parse_css_declarations(style: str) -> Iterator[CssDeclaration]:
@@ -84,18 +78,15 @@ def _list_css_words(tokens: Any) -> Iterator[str]:
             waiting.extend(reversed(token.content))
 
 
-def parse_css_rules(sheet: str, layers: Layers, media: str = "") -> Iterator[Rule]:
+def parse_css_rules(sheet: str) -> Iterator[Rule]:
     """Yield the rules of a style sheet for an ordinary screen, in their order; those inside of rules, too."""
-    applies = _does_media_query_apply(media)
-    if applies is not False:
-        items = parse_stylesheet(sheet, skip_comments=True, skip_whitespace=True)
-        yield from _list_css_rules(items, Rule([], [], is_sure=applies is True), layers, 0)
+    return _list_css_rules(parse_stylesheet(sheet, skip_comments=True, skip_whitespace=True), [], 0)
 
 
 _MOST_LEVELS: Final = 30  # of rules in each other
 
 
-def _list_css_rules(items: Any, around: Rule, layers: Layers, level: int) -> Iterator[Rule]:
+def _list_css_rules(items: Any, around: list[str], level: int) -> Iterator[Rule]:
     """Yield the rules of a block that stands in a rule with some selectors, none where it stands in no rule."""
     if level > _MOST_LEVELS:
         raise ExtractionFailed("too_large", {"limit": "nested rules", "allowed": _MOST_LEVELS})
@@ -104,42 +95,23 @@ def _list_css_rules(items: Any, around: Rule, layers: Layers, level: int) -> Ite
         if item.type == "declaration":
             declared.append(_read_css_declaration(item))
             continue
-        if declared and around.selectors:  # what stands behind an inner rule counts behind it
-            yield around._replace(declarations=declared)
+        if declared and around:  # what stands behind an inner rule counts behind it
+            yield Rule(around, declared)
             declared = []
-        inside = None
         if item.type == "qualified-rule":
-            inside = around._replace(selectors=_nest_selectors(item.prelude, around.selectors))
-        elif item.type == "at-rule":
-            inside = _enter_css_group(item, around, layers)
-        if inside is not None and item.content is not None:
-            yield from _list_css_rules(_parse_css_block(item.content), inside, layers, level + 1)
-    if declared and around.selectors:
-        yield around._replace(declarations=declared)
+            selectors = _expand_nested_selectors(_split_selectors(item.prelude), around)
+            yield from _list_css_rules(_parse_css_block(item.content), selectors, level + 1)
+        elif item.type == "at-rule" and item.content is not None and _does_group_apply(item):
+            yield from _list_css_rules(_parse_css_block(item.content), around, level + 1)
+    if declared and around:
+        yield Rule(around, declared)
 
 
-def _enter_css_group(group: Any, around: Rule, layers: Layers) -> Rule | None:
-    """Return what stands around the rules of a group; None where it does not apply."""
-    query = _write_css(group.prelude).replace("/**/", " ").strip()
-    applies: bool | None = None
-    match group.lower_at_keyword:
-        case "layer":
-            entered = [_enter_layer(name, around.layer, layers) for name in query.split(",")]
-            return around._replace(layer=entered[0])
-        case "scope":  # read as a rule around its rules: where it ends is not asked, nor which of two is nearer
-            if query.startswith("("):
-                roots = next(token.content for token in group.prelude if token.type == "() block")
-                around = around._replace(selectors=_nest_selectors(roots, around.selectors))
-        case "media":
-            applies = _does_media_query_apply(query)
-        case "container":  # as wide as the screen, as far as anybody knows
-            is_false = "not" not in query and _does_media_query_apply(query[query.find("(") :]) is False
-            applies = False if is_false else None
-        case "supports":
-            applies = not query.lower().startswith("not") if "display" in query.lower() else None
-        case _:
-            return None
-    return None if applies is False else around._replace(is_sure=around.is_sure and applies is True)
+def _does_group_apply(group: Any) -> bool:
+    query = _write_css(group.prelude).replace("/**/", " ")
+    if group.lower_at_keyword == "supports":
+        return not query.strip().lower().startswith("not")
+    return group.lower_at_keyword == "layer" or (group.lower_at_keyword == "media" and does_media_query_apply(query))
 
 
 def _write_css(tokens: Any) -> str:
@@ -149,30 +121,28 @@ def _write_css(tokens: Any) -> str:
         raise ExtractionFailed("too_large", {"limit": "nested selectors", "allowed": _LONGEST}) from None
 
 
-def _enter_layer(name: str, around: Layer, layers: Layers) -> Layer:
-    """Return the layer of a name, such as `a.b`: which of two wins is which is named last (CSS Cascade 5, 6.4)."""
-    for part in (name.strip() or f" {len(layers)}").split(".", _MOST_LEVELS):
-        around = layers.setdefault((around, part), (*around, len(layers)))
-    return around
-
-
 _LONGEST: Final = 20_000  # letters of a selector with those around it written out
 
 
-def _nest_selectors(prelude: Any, around: list[str]) -> list[str]:
-    """Return the selectors of a rule, written out as it stands in a rule with others."""
+def _split_selectors(prelude: Any) -> list[str]:
     parts: list[list[Any]] = [[]]
     for token in prelude:
         if token == ",":
             parts.append([])
         else:
             parts[-1].append(token)
-    selectors = [_write_css(part).strip().replace(":scope", "&" if around else ":root") for part in parts]
+    return [_write_css(part).strip() for part in parts]
+
+
+def _expand_nested_selectors(selectors: list[str], around: list[str]) -> list[str]:
     if not around:
         return selectors
     whole, inside = ",".join(around), [part if "&" in part else f"& {part}" for part in selectors]
     if sum(map(len, inside)) + sum(part.count("&") for part in inside) * len(whole) > _LONGEST:
         raise ExtractionFailed("too_large", {"limit": "nested selectors", "allowed": _LONGEST})
+    if len(around) == 1:
+        # Lexbor finds nothing below `:is(body)`; at the beginning, one selector means the same without it.
+        inside = [part.replace("&", whole, 1) if part.startswith("& ") else part for part in inside]
     return [part.replace("&", f":is({whole})") for part in inside]
 
 
@@ -181,36 +151,30 @@ _QUERY_WIDTH = re.compile(
     r"(?P<kind>min|max)-(?:device-)?width\s*:\s*(?P<number>[\d.]+)(?P<unit>px|r?em)"
     r"|(?:device-)?width\s*(?P<than>[<>]=?)\s*(?P<other>[\d.]+)(?P<other_unit>px|r?em)"
 )
-_TURNED_WIDTH = re.compile(r"(?<![\d.])(?P<number>[\d.]++(?:px|r?em))\s*(?P<than>[<>]=?)\s*width\b")
-_TURNED: Final = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _SEEN_ON: Final = re.compile(
     r"(?:only\s+)?(?:screen|all)|prefers-[\w-]+\s*:\s*(?:no-preference|light)|(?:any-)?hover(?:\s*:\s*hover)?"
-    r"|(?:any-)?pointer(?:\s*:\s*fine)?|orientation\s*:\s*landscape|scripting(?:\s*:\s*enabled)?"
-    r"|min-(?:height|aspect-ratio)\s*:.*|color|width|height|aspect-ratio|resolution|update(?:\s*:\s*fast)?|color-gamut(?:\s*:\s*srgb)?|display-mode\s*:\s*browser|min-resolution\s*:\s*1d(?:ppx|pi)"
-    r"|(?:min-color|grid|monochrome|-webkit-min-device-pixel-ratio)\s*:\s*[01]"
+    r"|(?:any-)?pointer(?:\s*:\s*fine)?|orientation\s*:\s*landscape|scripting(?:\s*:\s*enabled)?|min-height\s*:.*"
+    r"|color|width|height|aspect-ratio|resolution|(?:min-color|grid|monochrome|-webkit-min-device-pixel-ratio)\s*:\s*[01]"
+    r"|update(?:\s*:\s*fast)?|color-gamut(?:\s*:\s*srgb)?|display-mode\s*:\s*browser|min-resolution\s*:\s*1d(?:ppx|pi)"
 )
 
 
-def _does_media_query_apply(query: str) -> bool | None:
-    """Say whether a media query is true of an ordinary screen; None where nobody knows."""
-    known = [_is_media_query_true(part.strip()) for part in query.lower().split(",")] if query.strip() else [True]
-    return True if True in known else None if None in known else False
+def does_media_query_apply(query: str) -> bool:
+    """Say whether a media query is true of an ordinary screen. What is not known is false of it."""
+    return not query.strip() or any(map(_is_media_query_true, query.lower().split(",")))
 
 
-def _is_media_query_true(query: str) -> bool | None:
+def _is_media_query_true(query: str) -> bool:
+    query = query.strip()
     if query.startswith("not "):
-        return False if _is_media_query_true(query[4:]) else None
-    query = _TURNED_WIDTH.sub(lambda found: f"width{_TURNED[found['than']]}{found['number']} and width", query)
-    known = [_is_media_feature_true(feature.strip().strip("() ")) for feature in re.split(r"\band\b", query)]
-    return False if False in known else None if None in known else True
+        return not _is_media_query_true(query[4:])
+    return all(_is_media_feature_true(feature.strip().strip("() ")) for feature in re.split(r"\band\b", query))
 
 
-def _is_media_feature_true(feature: str) -> bool | None:
-    """Say whether a feature is true; what has the form of one and is not known is false."""
+def _is_media_feature_true(feature: str) -> bool:
     width = _QUERY_WIDTH.fullmatch(feature)
     if width is None:
-        is_seen = _SEEN_ON.fullmatch(feature) is not None
-        return is_seen or (None if re.search("[()<>=]|^--", feature) else False)
+        return _SEEN_ON.fullmatch(feature) is not None
     try:
         number = float(width["number"] or width["other"])
     except ValueError:
@@ -229,10 +193,7 @@ _OTHER = re.compile(
     re.IGNORECASE,
 )
 """What is not true of it, or of no element."""
-_IN_LISTS = re.compile(r":not\([^():]*:[a-z-]+\)|:(?:not|is|where)\([^()]*\)", re.IGNORECASE)
-_WHERE = re.compile(r":where\([^()]*\)", re.IGNORECASE)
-_BARE = re.compile(r"(^|[\s>+~(,])(?=:(?:is|where)\()", re.IGNORECASE)
-"""Where Lexbor needs a `*`: it finds nothing below `:is(body)`."""
+_NEGATED = re.compile(r":not\([^():]*:[a-z-]+\)|:not\([^()]*\)", re.IGNORECASE)
 
 
 def _list_needed_names(selector: str) -> Iterator[str]:
@@ -245,8 +206,7 @@ def _list_needed_names(selector: str) -> Iterator[str]:
 
 
 def _measure_specificity(selector: str) -> tuple[int, int, int]:
-    """Return how narrow a selector is (Selectors 4, section 17), with lists as if they were written out."""
-    selector = _WHERE.sub("", selector)
+    """Return how narrow a selector is (Selectors 4, section 17), `:where()` and lists as if they were written out."""
     names = selector.count("#")
     kinds = len(re.findall(r"\.[^\d]|\[|(?<!:):(?!is|not|where|has)[a-z]", selector))
     return names, kinds, len(re.findall(r"(?:^|[\s>+~(])[a-z]", selector, re.IGNORECASE))
@@ -255,9 +215,8 @@ def _measure_specificity(selector: str) -> tuple[int, int, int]:
 GUESSED: Final = 0  # the origin of rules that no sheet of the page has
 OWN: Final = 1  # the origin of those that one has
 
-Key: TypeAlias = tuple[bool, int, Layer, tuple[int, int, int], int]
-"""By which of two declarations wins: importance, origin, layer (the first of what is important), specificity, order."""
-_WEAKEST: Final[Key] = (False, GUESSED - 1, (), (0, 0, 0), 0)
+Key: TypeAlias = tuple[bool, int, tuple[int, int, int], int]
+"""By which of two declarations wins: importance, origin, specificity, order."""
 
 
 class Declared(NamedTuple):
@@ -265,7 +224,6 @@ class Declared(NamedTuple):
 
     key: Key
     values: tuple[Words, ...]  # of the rule that wins: the last of them counts that a browser understands
-    beside: list[Words]  # what rules say that may outweigh it
 
     @property
     def is_important(self) -> bool:
@@ -287,18 +245,18 @@ class Cascade:
     def __init__(self, counts: Callable[[CssDeclaration], bool]) -> None:
         self._counts = counts
         self._styles: dict[int, dict[str, Declared]] = {}
+        self._order = 0
 
     def style_of(self, node: LexborNode) -> Style:
         """Return what the sheets say of an element, by property."""
         return self._styles.get(node.mem_id, {})
 
     def add(self, root: LexborNode, rules: list[Rule], origin: int, known: frozenset[str]) -> None:
-        """Add all rules of an origin for a tree."""
+        """Add the rules of a sheet."""
         from selectolax.lexbor import SelectolaxError
 
         matched: dict[str, list[LexborNode]] = {}
-        # A rule that may not apply outweighs nothing: what it says counts beside what the others come to.
-        for order, rule in sorted(enumerate(rules), key=lambda numbered: not numbered[1].is_sure):
+        for rule in rules:
             said = dict[tuple[str, bool], list[Words]]()  # by property and whether it is important
             for declaration in rule.declarations:
                 if declaration.name.startswith("--") or self._counts(declaration):
@@ -307,25 +265,21 @@ class Cascade:
                 continue
             # Each value once, where it stands last: of many that say the same none takes time.
             whole = {key: tuple(reversed(dict.fromkeys(reversed(values)))) for key, values in said.items()}
-            layers = (*rule.layer, float("inf")), tuple(-number for number in rule.layer)
+            self._order += 1
             for selector in (_STATES.sub("", each) for each in rule.selectors if each):
                 if selector not in matched:
                     matched[selector] = []
-                    is_other = _OTHER.search(_IN_LISTS.sub("", selector))
+                    is_other = _OTHER.search(_NEGATED.sub("", selector))
                     if not is_other and known.issuperset(_list_needed_names(selector)):
                         with suppress(SelectolaxError, ValueError):  # one that Lexbor, as a browser may, does not know
-                            matched[selector] = root.css(_BARE.sub(r"\1*", selector) or "*")
+                            matched[selector] = root.css(selector or "*")
                 narrow = _measure_specificity(selector)
                 for node in matched[selector]:
                     style = self._styles.setdefault(node.mem_id, {})
                     for (name, is_important), values in whole.items():
-                        key = (is_important, origin, layers[is_important], narrow, order)
-                        if name not in style:
-                            style[name] = Declared(_WEAKEST, (), [])
-                        if key > style[name].key and rule.is_sure:
-                            style[name] = Declared(key, values, [])
-                        elif key > style[name].key:
-                            style[name].beside.extend(values)
+                        key = (is_important, origin, narrow, self._order)
+                        if name not in style or key > style[name].key:
+                            style[name] = Declared(key, values)
 
 
 Colour: TypeAlias = tuple[float, float, float, float]  # red, green and blue from 0 to 255, and alpha from 0 to 1
@@ -353,8 +307,8 @@ def parse_colour(words: Words) -> Colour | None:
 
 
 def _parse_colour_function(function: str, words: Words) -> Colour | None:
-    if words[:1] == ("from",) and (len(words) > 6 or not all(map(parse_number, words[2:]))):
-        # What is made of another colour is that one, as far as nothing else is said.
+    if words[:1] == ("from",):
+        # What is made of another colour is that one, as far as anybody knows.
         return parse_colour(words[1:])
     given = [(0.0, "") if word == "none" else parse_number(word) for word in words]
     numbers = [number for number in given if number is not None]

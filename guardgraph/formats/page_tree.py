@@ -9,7 +9,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
-from guardgraph.formats.css import GUESSED, OWN, Cascade, Layers, Rule, parse_css_rules
+from guardgraph.formats.css import GUESSED, OWN, Cascade, Rule, does_media_query_apply, parse_css_rules
 from guardgraph.formats.text import RAISED, put_on_one_line
 from guardgraph.formats.visibility import (
     LEAST_PIXELS,
@@ -145,20 +145,19 @@ class _Styles:
             known.add("#" + (given.get("id") or ""))
         names = frozenset(known)
         self.cascade.add(root, _parse_class_name_rules(), GUESSED, names)
-        rules, layers = list[Rule](), Layers()
         for sheet in list_elements(root, "style"):
             given = sheet.attributes
-            if (given.get("type") or "text/css").strip().lower() == "text/css":
+            is_css = (given.get("type") or "text/css").strip().lower() == "text/css"
+            if is_css and does_media_query_apply(given.get("media") or ""):
                 text = read_node_text(sheet)
                 self.others_say = self.others_say or "@import" in text.lower()
-                rules += parse_css_rules(text, layers, given.get("media") or "")
-        self.cascade.add(root, rules, OWN, names)
+                self.cascade.add(root, list(parse_css_rules(text)), OWN, names)
 
 
 @cache
 def _parse_class_name_rules() -> list[Rule]:
     sheet = resources.files("guardgraph.formats") / "class_names.css"
-    return list(parse_css_rules(sheet.read_text(encoding="utf-8"), Layers()))
+    return list(parse_css_rules(sheet.read_text(encoding="utf-8")))
 
 
 _HOSTS: Final = HEADINGS.keys() | {

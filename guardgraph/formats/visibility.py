@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import Enum
-from operator import attrgetter
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
 
@@ -27,7 +26,6 @@ class LetterStyle(NamedTuple):
     pixels: float = 16.0  # how large they are
     opacity: float = 1.0
     colour: Colour | None = (0, 0, 0, 1)  # None: nobody knows
-    fill: Colour | None = None  # what they are filled with in place of it
     ground: Colour | None = (255, 255, 255, 1)  # the colour behind them; likewise
     is_filled: bool = False  # whether a background shows through them
     raised: str = ""  # `sup` or `sub`
@@ -39,11 +37,11 @@ class LetterStyle(NamedTuple):
         """Whether somebody could read them, where they are drawn."""
         if self.pixels < LEAST_PIXELS:
             return False
-        ink = self.fill or self.colour
-        if ink is None or ink[3] < _LEAST_OPACITY:
-            return ink is None or self.is_filled
-        pairs = zip(ink[:3], self.ground or (), strict=False)
-        return self.ground is None or any(abs(of_ink - ground) > _SAME_COLOUR for of_ink, ground in pairs)
+        if self.is_filled or self.colour is None:
+            return True
+        if self.colour[3] < _LEAST_OPACITY or self.ground is None:
+            return self.colour[3] >= _LEAST_OPACITY
+        return any(abs(ink - ground) > _SAME_COLOUR for ink, ground in zip(self.colour[:3], self.ground, strict=False))
 
 
 class Gap(Enum):
@@ -76,7 +74,7 @@ _PIXELS: Final = {
 """Of each unit (CSS Values and Units 4, section 6); those that depend on the page are those of an ordinary one."""
 _RELATIVE: Final = {"em": 1.0, "ex": 0.5, "ch": 0.5, "lh": 1.2, "%": 0.01}  # to the letters around
 _SIZE_UNITS: Final = (_PIXELS.keys() | _RELATIVE.keys()) - {""}
-_NO_LEVEL: Final = frozenset({"inline", "contents", "none", "inherit", "initial", "unset", "revert"})
+_NO_LEVEL: Final = frozenset({"inline", "contents", "none", "inherit", "initial", "unset", "revert", "revert-layer"})
 _DISPLAYS: Final = _NO_LEVEL | {
     "block", "inline-block", "flex", "inline-flex", "grid", "inline-grid", "table", "inline-table", "list-item",
     "flow-root", "flow", "table-row", "table-cell", "table-row-group", "table-header-group", "table-footer-group",
@@ -116,24 +114,18 @@ def does_count(declaration: CssDeclaration) -> bool:
     name, words, _ = declaration
     if name not in _PROPERTIES or not words:
         return False
-    if not _UNKNOWN.isdisjoint(words) or words[0] in _EVERYWHERE:
+    if "var" in words or words[0] in _EVERYWHERE:
         return True
     if known := {"display": _DISPLAYS, "visibility": _VISIBILITIES}.get(name):
-        return known.issuperset(words) and len({*words}) == len(words)
+        return known.issuperset(words)
     if name in ("color", "-webkit-text-fill-color"):
-        is_colour = words[0] == "currentcolor" or parse_colour(words) is not None
-        return words[0] in _FUNCTIONS or (is_colour and (len(words) == 1 or parse_colour(words[:1]) is None))
+        return words[0] == "currentcolor" or words[0] in _FUNCTIONS or parse_colour(words) is not None
     if name in ("opacity", "zoom", "font-size", *_EDGES, *_SIZES, *_MARGINS):
-        wrong = _SIZE_UNITS - {"%"} if name == "opacity" else DEGREES.keys()
-        numbers = filter(None, map(parse_number, words))
-        return not _SIZE_WORDS.isdisjoint(words) or any(unit not in wrong for _, unit in numbers)
-    if name in ("clip", "clip-path", "font", "background", *_TURNS) and len(words) == 1 and words[0].isalpha():
-        return words[0] in ("none", "auto", "url", "currentcolor") or parse_colour(words) is not None
+        return any(word in _SIZE_WORDS or parse_number(word) is not None for word in words)
     return True
 
 
-_UNKNOWN: Final = frozenset({"var", "if", "attr"})  # functions of which a style alone does not say what they come to
-_EVERYWHERE: Final = ("inherit", "initial", "unset", "revert")
+_EVERYWHERE: Final = ("inherit", "initial", "unset", "revert", "revert-layer")
 _FUNCTIONS: Final = ("color-mix", "light-dark", "contrast-color", "device-cmyk", "env", "attr")
 _SIZE_WORDS: Final = frozenset(
     {
@@ -180,7 +172,7 @@ def _read_style_visibility(hints: _Values, style: Style, own: str, around: Lette
     values = _merge_css_declarations(style, hints, own)
     shown = _Reader(values, around).read_shown()
     display = style.get("display")
-    if shown.hides and shown.gap is None and display and display.is_guess and values["display"] == display.values:
+    if shown.hides and shown.gap is None and display and display.is_guess and values["display"] is display.values:
         # only the name of a class says so
         return shown._replace(gap=Gap.LINE)
     return shown
@@ -192,16 +184,15 @@ def is_hidden_from_listeners(attributes: Mapping[str, str]) -> bool:
 
 
 def _merge_css_declarations(style: Style, hints: _Values, own: str) -> _Values:
-    values: _Values = {**hints, **{name: (*said.beside, *said.values) for name, said in style.items()}}
-    mine = dict[str, list[CssDeclaration]]()
-    for declaration in parse_css_declarations(own):
-        if declaration.name.startswith("--") or does_count(declaration):
-            mine.setdefault(declaration.name, []).append(declaration)
+    values: _Values = {**hints, **{name: said.values for name, said in style.items()}}
+    if not own:
+        return values
+    mine = dict[str, list[Words]]()
+    for name, words, _ in parse_css_declarations(own):
+        mine.setdefault(name, []).append(words)
     for name, said in mine.items():
-        if name in style:
-            outweighs = values[name] if style[name].is_important else style[name].beside
-            said[:0] = [CssDeclaration(name, words, style[name].is_important) for words in outweighs]
-        values[name] = tuple(words for _, words, _ in sorted(said, key=attrgetter("is_important")))
+        outweighed = style[name].values if name in style and style[name].is_important else ()
+        values[name] = (*outweighed, *said)
     return values
 
 
@@ -211,14 +202,9 @@ class _Reader:
     def __init__(self, values: _Values, around: LetterStyle) -> None:
         self._around = around
         self._variables = around.variables
+        if own := {name: said[-1] for name, said in values.items() if name.startswith("--")}:
+            self._variables = {**around.variables, **own}
         self._values = values
-        own = {name: said[-1] for name, said in values.items() if name.startswith("--")}
-        own = {name: words for name, words in own.items() if words not in (("inherit",), ("unset",))}
-        if own:  # they are computed where they are said, and what is in there inherits what they come to
-            said = {**around.variables, **own}
-            self._variables = {name: words for name, words in said.items() if words != ("initial",)}
-            computed = {name: self._resolve_variables(words) for name, words in self._variables.items()}
-            self._variables = {name: words for name, words in computed.items() if words is not None}
 
     def read_shown(self) -> Shown:
         inside = self._make_letter_style()
@@ -253,10 +239,10 @@ class _Reader:
     def _resolve_variables(self, words: Words, depth: int = 0) -> Words | None:
         """Return a value without variables; None where one is not set."""
         if "var" not in words:
-            return words if _UNKNOWN.isdisjoint(words) else None
+            return words
         at = words.index("var")
         name, rest = words[at + 1 : at + 2], words[at + 2 :]
-        if depth > _MOST_VARIABLES or len(words) > 50 * _MOST_VARIABLES or not name:
+        if depth > _MOST_VARIABLES or not name:
             return None
         if name[0] in self._variables:
             # What follows may be what stands in for it; only the arguments of a function go on behind it.
@@ -287,20 +273,16 @@ class _Reader:
         said = (set(words) for words in self._list_known_values("visibility", _VISIBILITIES))
         drawn = [not {"hidden", "collapse"} & words for words in said if not {"inherit", "unset"} & words]
         names = ("background-clip", "-webkit-background-clip", "background")
-        ground, is_filled = self._find_ground_colour(), around.is_filled
-        if any("text" in words for words in self._find(*names)):
-            is_filled = is_filled or ground is None or ground != around.ground
-            ground = around.ground
+        is_filled = around.is_filled or any("text" in words for words in self._find(*names))
         return LetterStyle(
             all(drawn) if drawn else around.is_drawn, self._measure_letter_pixels(),
-            around.opacity * self._measure_opacity(), self._find_ink("color", around.colour),
-            self._find_ink("-webkit-text-fill-color", around.fill), ground, is_filled,
-            self._find_raised_side(), self._find_box_display().endswith(_ROWS), self._variables,
+            around.opacity * self._measure_opacity(), self._find_letter_colour(), self._find_ground_colour(),
+            is_filled, self._find_raised_side(), self._find_box_display().endswith(_ROWS), self._variables,
         )  # fmt: skip
 
     def _measure_opacity(self) -> float:
-        """Return the product of its opacity and of that of its filter, each the least that is said or may come out."""
-        said = [("0",) if words[1:] and not parse_number(words[0]) else words for words in self._find("opacity")]
+        """Return the product of its opacity and of the one of its filter, each the least that is said."""
+        said = [words for words in self._find("opacity") if "calc" not in words or len(words) < 3 or "-" in words]
         filters = [words[words.index("opacity") + 1 :] for words in self._find("filter") if "opacity" in words]
         return max(min(map(_parse_share, said), default=1.0) * min(map(_parse_share, filters), default=1.0), 0.0)
 
@@ -319,15 +301,10 @@ class _Reader:
                 sizes.append(around * _parse_share(words))
         return min(sizes, default=around)
 
-    def _find_ink(self, name: str, around: Colour | None) -> Colour | None:
-        said = list[Colour | None]()
-        for words in self._find(name):
-            if words == ("initial",) or (words == ("currentcolor",) and name != "color"):
-                said.append(LetterStyle().colour if name == "color" else None)
-            elif _says_colour(words):
-                said.append(parse_colour(words))
+    def _find_letter_colour(self) -> Colour | None:
+        said = [parse_colour(words) for words in self._find("-webkit-text-fill-color", "color") if _says_colour(words)]
         faint = next((colour for colour in said if colour is not None and colour[3] < _LEAST_OPACITY), None)
-        return faint or (said[-1] if said else around)
+        return faint or (said[-1] if said else self._around.colour)
 
     def _find_ground_colour(self) -> Colour | None:
         said = [words for words in self._find("background", "background-color", "background-image")
@@ -336,7 +313,7 @@ class _Reader:
             return self._around.ground
         if any(any(map(_is_css_picture, words)) for words in said):
             return None
-        colour = self._find_ink("color", self._around.colour) if "currentcolor" in said[-1] else parse_colour(said[-1])
+        colour = self._find_letter_colour() if "currentcolor" in said[-1] else parse_colour(said[-1])
         if colour is None:
             return self._around.ground if set(said[-1]) <= {"none", "0", "no-repeat"} else None
         if colour[3] < _LEAST_OPACITY:
@@ -381,7 +358,7 @@ class _Reader:
         if not any(word not in _OVERFLOWING for words in self._find(*_OVERFLOWS) for word in words):
             return False
         sizes = (_first_number(words) for words in self._find(*_SIZES))
-        return any(size is not None and self._to_pixels(size[0], size[1] or "em") <= 1 for size in sizes)
+        return any(size is not None and self._to_pixels(*size) <= 1 for size in sizes)
 
     def _is_off_screen(self) -> bool:
         placed = {word for words in self._find("position") for word in words}
@@ -453,7 +430,7 @@ class _Reader:
         return number * _PIXELS.get(unit, 0.0)
 
 
-_MOST_VARIABLES: Final = 20  # that are put into a value, of some fifty words each
+_MOST_VARIABLES: Final = 20
 _BEYOND_SCREEN: Final = ("100%", "-100%", "100vw", "-100vw", "100vh", "-100vh", "100dvh", "-100dvh")
 """Where what is fixed there is not on the screen, until a script moves it."""
 _LEAST_SCALE: Final = 0.1

@@ -10,15 +10,18 @@ import inspect
 import json
 import re
 import time
-from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from contextvars import ContextVar
+from concurrent.futures import Future
+from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from logging import WARNING
+from queue import Empty, SimpleQueue
+from threading import TIMEOUT_MAX
 from types import FunctionType, MethodType
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from uuid import uuid4
 
 from langchain_core.messages import BaseMessage
@@ -69,6 +72,8 @@ def silence_callbacks(call: Call) -> Iterator[None]:
         for variable, token in tokens:
             variable.reset(token)
 
+
+Arrived: TypeAlias = Callable[[], Outcome]  # returns what a call brought back, or raises what no server can cause
 
 _RAW_RESULT = {"raw", "parsed", "parsing_error"}
 """What `with_structured_output(include_raw=True)` returns; a user's Runnable may end in it."""
@@ -127,6 +132,21 @@ def _perform_at_once(call: Call, most: int) -> Outcome:
         return _read_returned_reply(call, returned, most)
     except Exception as error:  # noqa: BLE001 - as in a thread
         return _build_raised_outcome(call, error)
+
+
+@dataclass(frozen=True, slots=True)
+class Working:
+    """A call at work in a thread of its own."""
+
+    call: Call
+    future: Future[Any]
+    connections: deadline.Connections  # what it opens
+
+    def abandon_call(self) -> None:
+        """Leave it behind, unless it is over: its connections are closed, so that it ends soon, and it is counted."""
+        if not self.future.done():
+            self.connections.close_connections()
+            deadline.abandon_work(self.future, identify_target(self.call.target))
 
 
 async def _await_call_target(call: Call) -> Any:
@@ -394,26 +414,15 @@ class LiveWorld:
         """Make calls, each in a thread that is left behind when time is up; see `World.perform`."""
         if len(asked) == 1:
             return [self._perform_one_call(asked[0], seconds)]
-        ends = time.monotonic() + seconds
         if asked[0].in_turn:
+            ends = time.monotonic() + seconds
             return [self._perform_one_call(item, ends - time.monotonic()) for item in asked]
-        waiting, came = deque(enumerate(asked)), dict[int, Performed | BaseException]()
-
-        def perform_waiting_calls() -> None:
-            with suppress(IndexError):  # none is left
-                while True:
-                    at, item = waiting.popleft()
-                    try:
-                        came[at] = self._perform_one_call(item, ends - time.monotonic())
-                    except BaseException as error:  # noqa: BLE001 - it is raised for whoever asked, in their order
-                        came[at] = error
-
+        working: list[Working] = []
         try:
-            for done in [deadline.run_in_call_thread(perform_waiting_calls) for _ in asked[:MAX_AT_ONCE]]:
-                done.result()
+            return self._collect_replies(asked, seconds, working)
         finally:
-            waiting.clear()  # who is interrupted here begins no more calls
-        return [_raise_or_return_reply(came[at]) for at in range(len(asked))]
+            for work in working:
+                work.abandon_call()
 
     async def aperform(self, asked: Sequence[Asked], seconds: float) -> list[Performed]:
         """Make calls, each in a task that is cancelled, and left behind, when time is up; see `World.perform`."""
@@ -457,6 +466,51 @@ class LiveWorld:
         with item.surroundings(), bounds as read:
             outcome = await aperform_call(item.call, seconds, item.max_reply_bytes)
         return Performed(outcome, self.clock() - began, reply_bytes=read.largest_reply_size)
+
+    def _collect_replies(self, asked: Sequence[Asked], seconds: float, working: list[Working]) -> list[Performed]:
+        began, done = self.clock(), SimpleQueue[tuple[int, Arrived]]()
+        ends, started = time.monotonic() + min(seconds, TIMEOUT_MAX / 2), 0
+        read = [deadline.ReplyMeter() for _ in asked]
+        brought: dict[int, Performed | GraphInterrupt] = {}
+        while len(brought) < len(asked):
+            left = ends - time.monotonic()
+            while started < len(asked) and started - len(brought) < MAX_AT_ONCE and left > 0 and seconds > 0:
+                item = asked[started]
+                bounds = deadline.within(left, self.clock, item.max_reply_bytes, item.max_output_tokens)
+                with item.surroundings(), bounds as read[started]:
+                    working += self._start_one_call(item, done, started)
+                started += 1
+            try:
+                at, arrived = done.get(timeout=max(left, 0.0))
+            except Empty:
+                break
+            try:
+                brought[at] = Performed(arrived(), self.clock() - began, reply_bytes=read[at].largest_reply_size)
+            except GraphInterrupt as interrupt:  # the first one in order is asked first, whoever is quicker
+                brought[at] = interrupt
+        for at in range(len(asked)):
+            if at not in brought:
+                late = build_late_outcome(asked[at].call, seconds)
+                brought[at] = Performed(late, self.clock() - began, reply_bytes=read[at].largest_reply_size)
+        return [_raise_or_return_reply(brought[at]) for at in range(len(asked))]
+
+    def _start_one_call(self, item: Asked, done: SimpleQueue[tuple[int, Arrived]], at: int) -> list[Working]:
+        """Start one of several calls; a refused one is brought at once, and is no work."""
+        if (refused := refuse_call_when_busy(item.call, self._max_abandoned, self._max_abandoned_each)) is not None:
+            done.put((at, lambda: refused))
+            return []
+        call, connections = item.call, deadline.Connections()
+        with connections, silence_callbacks(call):
+            future = deadline.run_in_call_thread(partial(_invoke_call_target, call))
+            context = copy_context()  # in it, what was read of the reply is counted for this call
+
+        def read_arrived() -> Outcome:
+            if (error := future.exception()) is not None:
+                return _build_raised_outcome(call, error)
+            return _read_returned_reply(call, future.result(), item.max_reply_bytes)
+
+        future.add_done_callback(lambda _: done.put((at, partial(context.run, read_arrived))))
+        return [Working(call, future, connections)]
 
 
 def _validate_bound(name: str, given: object) -> int:
