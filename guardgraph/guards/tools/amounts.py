@@ -19,7 +19,6 @@ _MONEY: Final = frozenset(_WORDS["money"].split())  # words in the names of argu
 _SHARES: Final = frozenset(_WORDS["shares"].split())  # words in the names of arguments that are shares of a hundred
 _COMMANDS: Final = frozenset(_WORDS["commands"].split())
 """Verbs before a number that is an amount and no label: "pay 900", and not "page 900"."""
-_YEARS: Final = range(1000, 3000)
 _KINDS_OF_IDS: Final = frozenset(map(stem, IDS))
 
 
@@ -53,8 +52,6 @@ def _list_kinds_of(*keys: str) -> set[str]:
 
 def _read_named(key: str, value: float) -> Value | None:
     """Return a number as its name says that it is counted, None if it is a plain one: 30 of `duration_minutes`."""
-    if value in _YEARS and key.lower().endswith("year"):  # it counts no years
-        return None
     unit = _name_unit(key)
     texts = [write_json_text({key: abs(value)}), *([f"{write_json_text(abs(value))} {unit}"] if unit else [])]
     read = [found for text in texts for found in scan_values(text, "en")[-1:] if found.kind in SIZED]
@@ -120,7 +117,7 @@ def licenses_moment(values: Sequence[Value], moment: str, key: str) -> bool:
     """Say whether the date and the time of day of a moment in ISO 8601 are among some values, in the same zone."""
     if _OFFSET.search(moment):
         return False
-    wanted, fitting = read_values(moment).licensing, _list_fitting(values, key)
+    wanted, fitting = read_values(moment), _list_fitting(values, key)
     return bool(wanted) and all(
         any(is_same_value(_read_first(each), _read_first(other)) for other in fitting) for each in wanted
     )

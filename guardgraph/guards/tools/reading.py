@@ -9,7 +9,7 @@ import re
 from collections import ChainMap, defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from guardgraph.grounding.languages import LANGUAGES, load_names
 from guardgraph.grounding.values import Value, scan_values
@@ -25,18 +25,13 @@ BOUNDS: Final[dict[str, dict[str, frozenset[str]]]] = {
     mark: {of: frozenset(words.split()) for of, words in said.items()} for mark, said in _WORDS["bounds"].items()
 }
 """Words that say of a value before or behind them that it is a bound, and names of arguments that are one."""
-_BETWEEN, _RANGING, _STARTING, _OFFSETS, _OF, _LISTING, _COMPARING, _REMINDING, _DENYING = (
+_BETWEEN, _RANGING, _STARTING, _OFFSETS, _OF, _LISTING, _COMPARING = (
     frozenset(_WORDS[name].split())
-    for name in ("between", "ranging", "starting", "offsets", "of", "listing", "comparing", "reminding", "denying")
+    for name in ("between", "ranging", "starting", "offsets", "of", "listing", "comparing")
 )
 _EXCEPTIONS = re.compile(rf"\b(?:(?:{'|'.join(_WORDS['wholes'].split())})\b.*\bbut|{'|'.join(_WORDS['exceptions'])})\b")
 """Words behind which stands what is meant by no means: "anyone but Ada", "rather than Ada"."""
-_FORBIDDING = re.compile(
-    rf"[\"'`”“’»)]*\s+(?:{'|'.join(_WORDS['forbidding'])})\b".replace("'t", "['’]t"), re.IGNORECASE
-)
-"""What stands behind that which is meant by no means: "Bob must not be paid"."""
 _WORD = re.compile(r"\w[\w'’´]*")
-_UNSPACED = re.compile("|".join(_WORDS["denying_unspaced"].split()))
 _SENTENCE = re.compile(r"[.;!?]\s")
 _ITEM = re.compile(r"\s(?:[-*•–]|\d{1,2}[.)])\s")
 _CLAUSE = re.compile(r"[,:\n]\s")
@@ -47,42 +42,32 @@ _GROUPED = re.compile(r"(?<![\d.,])\d{1,3}[.,]\d{3}(?![\d.,]*\d)")
 _WHOLE_DATE = re.compile(r"\d{1,2}\b.*\b\d{4}")
 _NUMBERED = re.compile(r"(?:#|№|\bno\.?\s)$", re.IGNORECASE)
 _OPERATED = re.compile(
-    r"\s*[+*/×÷^]\s*\d|[⁰¹²³⁴-⁹]|e[+-]?\d"
-    rf"|\s+(?:{'|'.join(_WORDS['operators'].split())})\s|\s+(?:{'|'.join(_WORDS['times'].split())})\s+\d",
-    re.IGNORECASE,
+    rf"\s*[+*/×÷^]\s*\d|[⁰¹²³⁴-⁹]|e[+-]?\d|\s+(?:{'|'.join(_WORDS['operators'].split())})\s", re.IGNORECASE
 )
 _LETTERS = re.compile(r"[\s-]*([^\W\d_]+)(?P<currency>\s?(?:[$€£¥₽₴]|[A-Z]{3}\b))?")
 _THOUSAND: Final = 1000  # smaller magnitudes are other words elsewhere, such as "cents"
-_FEWEST_LETTERS: Final = 3  # of a magnitude; a shorter one is one before a currency: "5 M EUR"
+_FEWEST_LETTERS: Final = 6  # of a magnitude; a shorter one is one before a currency: "5 M EUR", and not "3 bin bags"
 
 
-class ReadValues(NamedTuple):
-    """The values of a text, with signs and bounds."""
-
-    licensing: tuple[Value, ...]  # those that it denies nowhere, and that are no part of another one
-    denied: tuple[Value, ...]
-
-
-def read_values(text: str) -> ReadValues:
-    """Return the values of a text that may license values, and those that it denies."""
+def read_values(text: str) -> tuple[Value, ...]:
+    """Return the values of a text that may license values: what it denies nowhere, with signs and bounds."""
     found = _add_dates(text, scan_values(text))
     beside = zip((None, *found), found, (*found[1:], None), strict=False)
     held = [(_read_sign(_read_bound(value, text, last, following), text), last) for last, value, following in beside]
-    behind_negations = {value.start for value in found if is_denied(text, value.start, value.end)}
-    denied = [value for value, _ in held if value.start in behind_negations and not _is_compared(value, text)]
-    units = defaultdict[object, set[object]](set)
-    for value in denied:
-        for amount, unit in _list_amounts(value):
-            units[amount].add(unit)
-    licensing = tuple(
+    behind_negations = {value.start for value in found if is_denied(text, value.start)}
+    denied = defaultdict[object, set[object]](set)
+    for value, _ in held:
+        if value.start in behind_negations and not _is_compared(value, text):
+            for amount, unit in _list_amounts(value):
+                denied[amount].add(unit)
+    return tuple(
         value
         for value, last in held
         if value.start not in behind_negations
-        and not any(_is_unit_among(unit, units.get(amount, set())) for amount, unit in _list_amounts(value))
+        and not any(_is_unit_among(unit, denied.get(amount, set())) for amount, unit in _list_amounts(value))
         and not _is_operand(value, text, last)
         and not _may_be_thousands(value)
     )
-    return ReadValues(licensing, tuple(denied))
 
 
 def _add_dates(text: str, found: Iterable[Value]) -> list[Value]:
@@ -170,7 +155,7 @@ def _is_operand(value: Value, text: str, last: Value | None) -> bool:
     joint = "" if last is None else text[last.end : value.start].strip().casefold()
     if value.kind in ("date", "time"):
         return last is not None and last.kind == "quantity" and joint in _OFFSETS
-    if last is None or not (last.kind in ("percent", "ordinal") or last.mark == "implied"):
+    if last is None or not (last.kind == "percent" or last.mark == "implied"):
         return False
     return joint in _OF or (not joint and _OF.issuperset(last.text.split()[-1:]))  # "half of" may be one value
 
@@ -188,8 +173,7 @@ def _is_scaled(behind: str) -> bool:
 @cache
 def _load_scales() -> frozenset[str]:
     sizes = ChainMap(*(dict(load_names(each, "scales")) for each in LANGUAGES))
-    words = {word for word, size in sizes.items() if size >= _THOUSAND or word.upper() == word}
-    return frozenset(words).union(_WORDS["scales"].split())
+    return frozenset(word for word, size in sizes.items() if size >= _THOUSAND)
 
 
 def _read_sign(value: Value, text: str) -> Value:
@@ -202,26 +186,16 @@ def _read_sign(value: Value, text: str) -> Value:
     return value._replace(amounts=tuple(-amount for amount in value.amounts))
 
 
-def is_denied(text: str, at: int, end: int) -> bool:
-    """Say whether a part of a text is denied in its clause: "not 900", "nobody but Ada", "Bob must not be paid"."""
-    if _FORBIDDING.match(text, end):
-        return True
+def is_denied(text: str, at: int) -> bool:
+    """Say whether what stands at a place stands behind a negation in its clause: "not 900", "nobody but Ada"."""
     # A dash may begin an item of a list or stand within a sentence: a negation that either reading has counts.
     before = text[max(at - _LOOKED_BACK, 0) : at]
     return any(_denies(_list_clause_words(written)) for written in (before, _ITEM.sub(", ", before)))
 
 
 def _denies(words: list[str]) -> bool:
-    if _EXCEPTIONS.search(" ".join(words)):
-        return True
-    negations = [at for at, word in enumerate(words) if _is_negation(word)]
-    # One beside a word of reminding denies nothing: "do not forget to pay", "n'oublie pas de payer".
-    is_reminder = any(not _REMINDING.isdisjoint(words[max(at - 1, 0) : at + 2]) for at in negations)
-    return len(negations) > is_reminder
-
-
-def _is_negation(word: str) -> bool:
-    return word in load_negations() or word in _DENYING or word.endswith("n't") or bool(_UNSPACED.search(word))
+    is_excepted = _EXCEPTIONS.search(" ".join(words)) is not None
+    return is_excepted or not load_negations().isdisjoint(words) or any(word.endswith("n't") for word in words)
 
 
 def is_named_place(text: str, at: int, end: int, key: str) -> bool:
@@ -234,7 +208,9 @@ def is_named_place(text: str, at: int, end: int, key: str) -> bool:
     behind = _WORD.match(text[end : end + _LOOKED_BACK].lstrip())
     is_open = behind is None or behind[0].casefold() in _LISTING or is_function_word(behind[0].casefold())
     is_count = not is_first and not is_open  # "room 5 and 13 chairs"
-    return bool(kinds) and not is_count and "".join(words[-1:]).startswith(kinds)
+    kind = "".join(words[-1:])
+    is_whole_list = is_first or kind not in kinds  # "orders 12 and 30", and not "order 12 and 30"
+    return bool(kinds) and is_whole_list and not is_count and kind.startswith(kinds)
 
 
 def _is_listed(word: str) -> bool:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cache, cached_property
-from itertools import takewhile
 from typing import Any, Final, NamedTuple
 
 from guardgraph.grounding.languages import LANGUAGES, list_hand_words
-from guardgraph.grounding.links import read_known_links, read_link_support
+from guardgraph.grounding.links import LinkSupport, read_known_links, read_link_support
 from guardgraph.grounding.links.finding import Link, find_links, list_licensed_links
 from guardgraph.grounding.links.spelling import list_readings
 from guardgraph.grounding.values import Value, scan_values
@@ -24,7 +22,7 @@ from guardgraph.guards.tools.amounts import (
     licenses_number,
     list_amounts,
 )
-from guardgraph.guards.tools.reading import ReadValues, is_denied, is_named_place, read_values
+from guardgraph.guards.tools.reading import is_denied, is_named_place, read_values
 from guardgraph.guards.tools.schemas import is_same_json, list_default_paths
 from guardgraph.guards.word_lists import load_word_lists
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
@@ -66,7 +64,7 @@ class Source:
         words = values.compose_letters(self.words)
         quoted, denied = set[str](), set[str]()
         for match in _QUOTED.finditer(words):
-            said = denied if is_denied(words, *match.span()) else quoted
+            said = denied if is_denied(words, match.start()) else quoted
             said.update(part.strip() for part in match.groups() if part)
         return frozenset({text, *(quoted - denied)})
 
@@ -76,7 +74,13 @@ class Source:
 
     def _find_undenied_words(self, wanted: values.FoldedText) -> list[int]:
         places = [*self.folded.find_words(wanted)]
-        return [] if _is_denied_somewhere(self.folded, wanted) else places
+        return [] if any(is_denied(self.folded.written, at) for at in places) else places
+
+    def has_iban(self, iban: str) -> bool:
+        """Say whether it has an IBAN, however it is grouped, and denies it nowhere."""
+        wanted = values.squeeze_account(iban)
+        spelled = {each for each in values.find_accounts(self.leading) if values.squeeze_account(each) == wanted}
+        return bool(spelled) and (not self.words or all(self.has_words(values.fold_text(each)) for each in spelled))
 
     def has_code(self, code: values.FoldedText, key: str) -> bool:
         """Say whether it has a text of digits that is no count, day or year: "zip 19122" for `zip`, a bare 80280."""
@@ -87,84 +91,33 @@ class Source:
         return may_be_code and any(is_code(each, code.written) for each in self.typed_values)
 
     @cached_property
-    def _read(self) -> ReadValues:
-        return read_values(self.words) if self.words else ReadValues((), ())
-
-    @property
     def typed_values(self) -> tuple[Value, ...]:
-        """The typed values of the words that may license others."""
-        return self._read.licensing
-
-    def denies(self, value: JsonValue, key: str) -> bool:
-        """Say whether its words deny what an argument of a name would have."""
-        if not self.words or not isinstance(value, str):
-            return bool(self.words) and licenses_number(self._read.denied, value, key)
-        accounts = self._accounts if values.find_accounts(value) else {}
-        spelled = {value, *accounts.get(values.squeeze_account(value), ())}
-        is_moment = values.is_moment(value) and licenses_moment(self._read.denied, value, key)
-        return is_moment or any(map(self._denies, spelled))
+        """The typed values of the words."""
+        return read_values(self.words) if self.words else ()
 
     @cached_property
-    def _links(self) -> tuple[Link, ...]:
+    def links(self) -> LinkSupport:
+        """The links, by where they lead."""
+        return read_link_support(self.leading)
+
+    @cached_property
+    def hosts(self) -> frozenset[str]:
+        """The hosts of links, mail addresses aside."""
         readings = list_readings(self.leading) if self.leading else ()
-        return tuple(link for reading in readings for link in list_licensed_links(reading))
+        links = (link for reading in readings for link in list_licensed_links(reading))
+        return frozenset(link.host for link in links if link.host and link.kind != "mail")
 
     @cached_property
-    def _identities(self) -> Mapping[str, set[str]]:
-        return _group_spellings((identity, link.shown) for link in self._links for identity in link.identities)
+    def urls(self) -> frozenset[str]:
+        """The URLs as they are written."""
+        readings = list_readings(self.leading) if self.leading else ()
+        links = (link for reading in readings for link in list_licensed_links(reading))
+        return frozenset(url for link in links for url in values.list_written_urls(link))
 
     @cached_property
-    def _hosts(self) -> Mapping[str, set[str]]:
-        return _group_spellings((link.host, link.shown) for link in self._links if link.host and link.kind != "mail")
-
-    @cached_property
-    def _urls(self) -> Mapping[str, set[str]]:
-        return _group_spellings((url, link.shown) for link in self._links for url in values.list_written_urls(link))
-
-    @cached_property
-    def _accounts(self) -> Mapping[str, set[str]]:
-        return _group_spellings((values.squeeze_account(each), each) for each in values.find_accounts(self.leading))
-
-    def has_link(self, link: Link) -> bool:
-        """Say whether it has a link, by where that leads, and denies it nowhere."""
-        spelled = (part for identity in link.identities for part in self._identities.get(identity, ()))
-        return read_link_support(self.leading).names_link(link) and not any(map(self._denies, spelled))
-
-    def has_host(self, host: str) -> bool:
-        """Say whether it has a host, that of a mail address aside, and denies it nowhere."""
-        return self._has_undenied(self._hosts.get(host, ()))
-
-    def has_url(self, written: Sequence[str]) -> bool:
-        """Say whether it has a URL as it is written, and denies it nowhere."""
-        return self._has_undenied({part for url in written for part in self._urls.get(url, ())})
-
-    def has_account(self, squeezed: str) -> bool:
-        """Say whether it has an account number, however it is grouped, and denies it nowhere."""
-        return self._has_undenied(self._accounts.get(squeezed, ()))
-
-    def _has_undenied(self, spelled: Collection[str]) -> bool:
-        return bool(spelled) and not any(map(self._denies, spelled))
-
-    @cached_property
-    def _readings(self) -> tuple[values.FoldedText, ...]:
-        readings = list_readings(self.words) if self.words else ()
-        return tuple(self.folded if each == self.words else values.fold_text(each) for each in readings)
-
-    def _denies(self, part: str) -> bool:
-        return any(_is_denied_somewhere(reading, values.fold_text(part)) for reading in self._readings)
-
-
-def _is_denied_somewhere(text: values.FoldedText, wanted: values.FoldedText) -> bool:
-    length = len(wanted.written)
-    return any(is_denied(text.written, at, at + length) for at in text.find_words(wanted))
-
-
-def _group_spellings(pairs: Iterable[tuple[str, str]]) -> Mapping[str, set[str]]:
-    """Return how a text spells what leads somewhere, by what that is."""
-    grouped = defaultdict[str, set[str]](set)
-    for key, spelled in pairs:
-        grouped[key].add(spelled)
-    return grouped
+    def accounts(self) -> frozenset[str]:
+        """The account numbers, without what they are grouped by."""
+        return frozenset(map(values.squeeze_account, values.find_accounts(self.leading)))
 
 
 @remember_by_text(texts=256, chars=50_000)
@@ -180,10 +133,9 @@ def read_source(name: str, value: JsonValue, is_text: bool, keys: Sequence[str] 
 
 
 def list_given_sources(given: Given) -> Iterator[Source]:
-    """Yield what was given: the task, the user's turns, the last first, and what is known of the caller."""
+    """Yield what was given: the task, the user's turns, and what is known of the caller."""
     yield read_source("task", given["task"], True)
-    turns = [turn["content"] for turn in given["history"] if turn["role"] == "user"]
-    yield from (read_source("history", turn, True) for turn in reversed(turns))
+    yield from (read_source("history", turn["content"], True) for turn in given["history"] if turn["role"] == "user")
     yield from (read_source("caller", leaf.value, False, leaf.keys) for leaf in values.list_leaves(given.get("caller")))
 
 
@@ -341,25 +293,18 @@ class Support:
 
     def find_source(self, value: JsonValue, keys: Sequence[str]) -> str | None:
         """Return the name of what licenses a value, None where nothing does."""
-        key = keys[-1] if keys else ""
         if isinstance(value, str):
-            return self._name(self._find_text(value.strip(), key), value.strip(), key)
-        return self._name(self._find_number(value, key), value, key) if is_number(value) else None
+            return self._find_text(value.strip(), keys[-1] if keys else "")
+        return self._find_number(value, keys[-1] if keys else "") if is_number(value) else None
 
-    def _name(self, source: Source | None, value: JsonValue, key: str) -> str | None:
-        """Return the name of what licenses a value, unless the user's words behind it deny the value."""
-        before = takewhile(lambda each: each is not source, self._sources)
-        newer = (each for each in before if each.name in ("task", "history"))
-        return None if source is None or any(each.denies(value, key) for each in newer) else source.name
-
-    def _find_text(self, value: str, key: str = "") -> Source | None:
+    def _find_text(self, value: str, key: str = "") -> str | None:
         if not value:
             return None
-        if (source := self._find_whole(values.compose_letters(value))) is not None:
-            return source
+        if (name := self._find_whole(values.compose_letters(value))) is not None:
+            return name
         if (link := values.read_whole_link(value)) is not None:
             if link.kind == "host":  # that of a mail address is not named by it
-                return self._find(lambda source: source.has_host(link.host))
+                return self._find(lambda source: link.host in source.hosts)
             return self._find_written_url(link) if link.kind == "url" else self._find_link(link)
         if values.is_moment(value):
             if not values.has_seconds(value):
@@ -373,16 +318,16 @@ class Support:
                 lambda source: any(True for _ in values.FoldedText(source.words, source.words).find_words(exact))
             )
         if values.is_iban(value):
-            return self._find_account(value)
+            return self._find(lambda source: source.has_iban(value))
         if _list_plain_words().issuperset(value.casefold().split()):
             return None
         wanted = values.fold_text(value)
         return self._find(lambda source: source.has_words(wanted))
 
-    def _find(self, licenses: Callable[[Source], bool]) -> Source | None:
-        return next((source for source in self._sources if licenses(source)), None)
+    def _find(self, licenses: Callable[[Source], bool]) -> str | None:
+        return next((source.name for source in self._sources if licenses(source)), None)
 
-    def _find_whole(self, value: str) -> Source | None:
+    def _find_whole(self, value: str) -> str | None:
         return self._find(lambda source: value in source.wholes)
 
     def _find_leading_part(self, part: str) -> str | None:
@@ -391,28 +336,28 @@ class Support:
         if link is not None and self._known.names_link(link):
             return "known_links"
         in_text = None if link is None else self._find_link(link)
-        return self._name(in_text or self._find_text(part) or self._find_account(part), part, "")
+        return in_text or self._find_text(part) or self._find_account(part)
 
-    def _find_written_url(self, link: Link) -> Source | None:
+    def _find_written_url(self, link: Link) -> str | None:
         """Return what has a URL as it is written: a parameter or a fragment more can carry something out."""
         written = values.list_written_urls(link)
-        return self._find(lambda source: source.has_url(written))
+        return self._find(lambda source: not source.urls.isdisjoint(written))
 
-    def _find_link(self, link: Link) -> Source | None:
-        return self._find(lambda source: source.has_link(link))
+    def _find_link(self, link: Link) -> str | None:
+        return self._find(lambda source: source.links.names_link(link))
 
-    def _find_number(self, value: JsonValue, key: str) -> Source | None:
+    def _find_number(self, value: JsonValue, key: str) -> str | None:
         numbers = (source for source in self._sources if is_number(source.value))
         own = next((each for each in numbers if is_number_of(each.keys, each.value, value, key)), None)
         if own is not None:
-            return own
-        if is_id_name(key) and (source := self._find_whole(values.write_leaf(value))) is not None:
-            return source
+            return own.name
+        if is_id_name(key) and (name := self._find_whole(values.write_leaf(value))) is not None:
+            return name
         return self._find(lambda source: licenses_number(source.typed_values, value, key))
 
-    def _find_account(self, part: str) -> Source | None:
+    def _find_account(self, part: str) -> str | None:
         squeezed = values.squeeze_account(part)
-        return self._find(lambda source: source.has_account(squeezed))
+        return self._find(lambda source: squeezed in source.accounts)
 
     @cached_property
     def _found(self) -> list[tuple[Sighting, JsonValue, frozenset[float]]]:
@@ -454,10 +399,9 @@ class Support:
         if not isinstance(value, str):
             return
         if (link := values.read_whole_link(value)) is not None:
-            shown = (each for text in texts for each in find_links(text) if each.kind == link.kind)
-            yield from (each.shown for each in shown if self._find_link(each))
+            yield from (each.shown for text in texts for each in find_links(text) if each.kind == link.kind)
         elif values.find_accounts(value):
-            yield from (each for text in texts for each in values.find_accounts(text) if self._find_account(each))
+            yield from (each for text in texts for each in values.find_accounts(text))
         elif values.is_moment(value):
             yield from (match[0] for text in texts for match in values.ISO_MOMENT.finditer(text))
         else:
