@@ -141,7 +141,10 @@ def test_before_others_were_read_a_call_needs_no_support():
     ({"order_ids": ["4711", "4712", "4713"]}, ["Cancel orders 4711, #4712 and 4713 for Ada"]),
     ({"url": "https://corp.org/a"}, ["I cannot open https://corp.org/a, fetch it"]),
     ({"quantity": 3}, ["Order 3 grand pianos", "Buy 3 less expensive chairs", "Book the second of 3 rooms"]),
-    ({"quantity": 3}, ["Send 3 score sheets", "Buy 3 bin bags", "Order 3 Mille Miglia tickets", "买3百合花"]),
+    (
+        {"quantity": 3},
+        ["Send 3 score sheets", "Buy 3 bin bags", "Order 3 Mille Miglia tickets", "买3百合花", "피자 3 조각 주문해"],
+    ),
     ({"amount": 300}, ["给李不凡转账300元"]),
     ({"to": "Bob"}, ["Bob must not be kept waiting; pay him 30"]),
     ({"date": "2026-05-13"}, ["Réserve le 13 mai 2026.", "Buche den 13. Mai 2026."]),

@@ -44,7 +44,7 @@ _NUMBERED = re.compile(r"(?:#|№|\bno\.?\s)$", re.IGNORECASE)
 _OPERATED = re.compile(
     rf"\s*[+*/×÷^]\s*\d|[⁰¹²³⁴-⁹]|e[+-]?\d|\s+(?:{'|'.join(_WORDS['operators'].split())})\s", re.IGNORECASE
 )
-_LETTERS = re.compile(r"[\s-]*([^\W\d_]+)(?P<currency>\s?(?:[$€£¥₽₴]|[A-Z]{3}\b))?")
+_LETTERS = re.compile(r"[\s-]*([^\W\d_]+)(?P<currency>\s?(?:[$€£¥₽₴]|(?:EUR|USD|GBP)\b))?")
 _THOUSAND: Final = 1000  # smaller magnitudes are other words elsewhere, such as "cents"
 _FEWEST_LETTERS: Final = 6  # of a magnitude; a shorter one is one before a currency: "5 M EUR", and not "3 bin bags"
 
@@ -165,8 +165,6 @@ def _is_scaled(behind: str) -> bool:
     if (found := _LETTERS.match(behind)) is None:
         return False
     word = found[1].casefold()
-    if word[0].upper() == word[0]:  # a script without capitals may write what is counted right behind
-        return not _load_scales().isdisjoint((word, word[0]))
     return word in _load_scales() and bool(len(word) >= _FEWEST_LETTERS or found["currency"])
 
 
