@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from guardgraph.evidence.chain import HASH
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import RESULT_DEPTH, is_nested_too_deep, refuse_repeated_keys
 from guardgraph.state.recording import (
@@ -111,8 +110,9 @@ SHORTEST = 4
 _ESCAPE = re.compile(r'\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt])')
 _MARKERS = re.compile(re.escape(MARKER))
 FIELD_NAME = re.compile("[a-z][a-z0-9_]*")  # keys that say what something is, and nothing of what it is
-HASH_NAME = re.compile("(?:.*_)?hash")
-SHORT_HASH = re.compile("[0-9a-f]{12}")
+HASH_NAME = re.compile("(?:.*_)?(?:hash|sha256)|request|scope|key|licence|approval")
+"""Keys of what a recording itself hashes: what was asked, written, licensed and approved."""
+HASH = re.compile(r"[0-9a-f]{12}|[0-9a-f]{64}")
 _JUDGED_BY = {("fingerprints",), ("policy",), ("budget",)}
 
 
@@ -303,7 +303,7 @@ class _RedactionPass:
 
 def _zero_recorded_hashes(value: Any, place: Place) -> Any:
     """Return a value with zeros for hashes, but for those of what a run was judged by."""
-    if place[:1] in _JUDGED_BY or place[-1:] == ("version",):
+    if place[:1] in _JUDGED_BY:
         return value
     if isinstance(value, dict):
         return {key: _zero_recorded_hashes(item, (*place, key)) for key, item in value.items()}
@@ -311,7 +311,8 @@ def _zero_recorded_hashes(value: Any, place: Place) -> Any:
         return [_zero_recorded_hashes(item, (*place, at)) for at, item in enumerate(value)]
     if not isinstance(value, str):
         return value
-    if HASH.fullmatch(value) or (SHORT_HASH.fullmatch(value) and HASH_NAME.fullmatch(str(place[-1]))):
+    is_named = HASH_NAME.fullmatch(str(place[-1])) or place[-2:-1] == ("licences",)
+    if is_named and HASH.fullmatch(value):
         return "0" * len(value)
     if (packed := read_packed_json(value)) is None:
         return value

@@ -419,16 +419,22 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         if not isinstance(checkpointer, BaseCheckpointSaver | bool | None):
             raise ConfigurationError(f"checkpointer: a LangGraph checkpointer; given: {type(checkpointer).__name__}")
         refuse_unknown_keywords(deployment, Deployment)
-        builder = self.builder(name=name, **deployment)
+        builder = self._build_graph(name=name, is_whole=True, **deployment)
         graph: GuardedGraph[InputT, ContextT, ResultT] = builder.compile(checkpointer=checkpointer, name=name)
         if findings := verify_new_graph(graph):
             raise GrammarError("\n".join(map(str, findings)))
         return graph
 
-    def builder(
+    def builder(self, *, name: str | None = None, **deployment: Unpack[Deployment]) -> PatternGraph:
+        """Return the pattern as a LangGraph builder, not yet proved; see `compile`."""
+        refuse_unknown_keywords(deployment, Deployment)
+        return self._build_graph(name=name, is_whole=False, **deployment)
+
+    def _build_graph(
         self,
         *,
-        name: str | None = None,
+        name: str | None,
+        is_whole: bool,
         world: World | None = None,
         recorder: Recorder | None = None,
         reviewers: Reviewers | None = None,
@@ -436,7 +442,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         forks: bool = False,
         live: LivePolicy | None = None,
     ) -> PatternGraph:
-        """Return the pattern as a LangGraph builder, not yet proved; see `compile`."""
+        """Return the builder; of one that is whole, nobody adds a node that uses the channels which no other does."""
         if not isinstance(forks, bool):
             raise ConfigurationError(f"forks: True or False is required; given: {forks!r:.80}")
         if not isinstance(live, LivePolicy | None):
@@ -451,8 +457,10 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         raw = {channel for item in calling if declaring.KINDS[item.kind].writes_raw for channel in item.writes}
         records = tuple(declaring.name_record_channel(item.name) for item in calling)
         kept = {**RECORD, **dict.fromkeys(records, CALLED)}
-        used = {channel for item in declarations.values() for channel in (*item.channels, *item.writes)}
-        state = {k: v for k, v in self._state.items() if k in used}  # LangGraph walks through all of them at every step
+        state = self._state
+        if is_whole:  # LangGraph walks through all channels at every step
+            used = {channel for item in declarations.values() for channel in (*item.channels, *item.writes)}
+            state = {channel: hint for channel, hint in state.items() if channel in used}
         own = {k: declaring.make_ephemeral_channel(v) if k in raw else v for k, v in state.items()}
         channels = {**kept, **own}
         context: Any = Context.__class_getitem__((type(self.policy), type(self.budget)))

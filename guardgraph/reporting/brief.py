@@ -16,7 +16,7 @@ from guardgraph.plain.markdown import (
     format_markdown_code,
     protect_markdown_line,
 )
-from guardgraph.reporting.answer import are_answer_sections, is_object_list, mark_cited_sentences
+from guardgraph.reporting.answer import are_answer_sections, is_object_list
 from guardgraph.reporting.reading import parse_reported_json
 from guardgraph.reporting.values import explain_unverified_sentence, is_unverified_sentence
 from guardgraph.state.catalogue import SUCCESS
@@ -91,8 +91,7 @@ def _keep_json_objects(value: JsonValue) -> list[JsonObject]:
 
 def _format_brief_answer(brief: JsonObject) -> list[str]:
     answer, details, sections = brief["answer"], brief["citation_details"], brief.get("sections")
-    cited = mark_cited_sentences(answer, details)
-    marks: dict[int, list[str]] = {item.end: [*item.sources] for item in cited(answer)} if cited else {}
+    marks = _place_source_numbers(details, len(answer))
     if not marks and details:
         marks = {len(answer.rstrip()): [str(number) for number, _ in enumerate(details, 1)]}
     for item in _list_unverified(brief):
@@ -102,9 +101,26 @@ def _format_brief_answer(brief: JsonObject) -> list[str]:
     parts = list[str]()
     for item, behind in zip(sections, [*(each["start"] for each in sections[1:]), len(answer)], strict=True):
         start, end = item["start"], item["end"]
-        own = {min(place, end) - start: said for place, said in marks.items() if start < place <= behind}
+        own: dict[int, list[str]] = {}
+        for place, said in sorted(marks.items()):
+            if start < place <= behind:
+                here = own.setdefault(min(place, end) - start, [])
+                here += [each for each in said if each not in here]
         parts += [f"## {escape_markdown_line(item['title'])}", "\n".join(_format_brief_lines(answer[start:end], own))]
     return parts
+
+
+def _place_source_numbers(details: Sequence[JsonObject], length: int) -> dict[int, list[str]]:
+    """Return the numbers of sources by the ends of the sentences that cite them; what is no place has none."""
+    marks: dict[int, list[str]] = {}
+    for number, item in enumerate(details, 1):
+        spans = item.get("answer_spans")
+        for span in spans if isinstance(spans, list) else ():
+            match span:
+                case [*_, int(end)] if 0 < end <= length:
+                    here = marks.setdefault(end, [])
+                    here += [str(number)] if str(number) not in here else []
+    return marks
 
 
 def _list_unverified(brief: JsonObject) -> list[JsonObject]:

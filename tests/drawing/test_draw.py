@@ -258,6 +258,15 @@ def test_save_writes_what_the_ending_says(tmp_path):
     assert (tmp_path / "a.mmd").read_text(encoding="utf-8") == picture.mermaid
 
 
+def test_what_is_no_file_is_written_into(tmp_path):
+    picture, pipe = draw(fan(2)), tmp_path / "pipe.mmd"
+    os.mkfifo(pipe)
+    with open(os.open(pipe, os.O_RDWR), "rb", buffering=0) as reader:
+        picture.save(pipe)
+        assert reader.read(10**5).decode() == picture.mermaid
+    assert pipe.is_fifo()
+
+
 @pytest.mark.parametrize("name", ["picture", "picture.gif", ".svg", ""])
 def test_another_ending_is_refused(name, tmp_path):
     with pytest.raises(ConfigurationError, match=r"\.svg, \.png or \.mmd"):

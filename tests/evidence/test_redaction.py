@@ -147,12 +147,20 @@ def test_a_value_that_json_hides_is_gone(packed, given):
 def test_no_hash_of_what_was_redacted_stays():
     """A licence is the hash of a tool and its arguments, an approval one of who approved it: both are soon guessed."""
     run, mark = recording(1), "ab" * 32
-    about = {"licence": mark, "licences": [mark], "approval": mark}
+    about = {"licence": mark, "licences": [mark], "approval": mark, "version": {"body_sha256": mark}}
     run["calls"][0] |= {"approval": mark, "outcome": json.dumps(["value", {"hash": mark}, about])}
     run["result"]["timeline"][0]["licence"] = mark
     made = redact_recording(run, Redaction(patterns=["P1"]))
     assert mark not in json.dumps(made)
     assert made["fingerprints"] == run["fingerprints"]
+
+
+def test_what_only_looks_like_a_hash_stays():
+    run, digest = recording(1), "cd" * 32
+    run["result"]["document"] = {"id": digest, "commits": [digest], "etag": digest[:12]}
+    made = redact_recording(run, Redaction(patterns=["P1"]))
+    assert made["redacted"]
+    assert made["result"]["document"] == run["result"]["document"]
 
 
 def test_a_field_with_keys_that_are_somebodys_is_redacted_whole():

@@ -7,6 +7,7 @@ from typing import Annotated, NotRequired
 import pytest
 from langgraph.channels import BinaryOperatorAggregate, Topic
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START
 from recorded_runs import Kept
 from runs import BOTH, run
 from tables import each_row
@@ -45,6 +46,18 @@ def direct(**changed):
     p.entry("request_guard", check_request, writes=["task"], to="done")
     p.terminal("done", terminal, phase="lookup", reads=["task"], writes=["outcome"])
     return p
+
+
+def test_a_node_of_your_own_uses_what_the_state_declares():
+    """A compiled pattern keeps only the channels that its nodes use; to its builder anybody may add one."""
+    own, seen = direct(state=TypedDict("Own", {"task": dict, "extra": str})), []
+    assert "extra" not in own.compile().channels
+    builder = own.builder()
+    builder.add_node("mine", lambda state: {"extra": "kept"})
+    builder.add_node("reader", lambda state: seen.append(state["extra"]))
+    builder.add_edge(START, "mine").add_edge("mine", "reader")
+    builder.compile().invoke(TICKET)
+    assert seen == ["kept"]
 
 
 class Shared(Out):

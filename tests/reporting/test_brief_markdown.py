@@ -70,6 +70,9 @@ def test_an_answer_is_whole_whatever_its_sections_say():
     halves = [{"title": "A", "start": 0, "end": 4}, {"title": "B", "start": 5, "end": 9}]
     text = format_brief(made("One. Two.", spans=[[0, 5], [5, 9]], sections=halves))
     assert "## A\n\nOne. [1]\n\n## B\n\nTwo. [1]\n\n" in text
+    both = {**made("One. Two.", spans=[[0, 4], [5, 99]], sections=halves)}
+    both["citation_details"].append({"id": "n2", "url": "https://b.example.com/", "answer_spans": [[0, 5], [2, 9]]})
+    assert "## A\n\nOne. [1, 2]\n\n## B\n\nTwo. [2]\n\n" in format_brief(both)
 
 
 def test_what_is_known_of_a_source():

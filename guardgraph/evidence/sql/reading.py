@@ -159,17 +159,24 @@ def _select_stored_runs() -> Select[Any]:
     return select(*entry, CONTENTS.c.salt, CONTENTS.c.content).select_from(ENTRIES.outerjoin(CONTENTS, _BESIDE))
 
 
+_FAULTS = {
+    "entry": "its entry is not what was {}",
+    "content": "its content is not what was {}",
+    "form": "its content is none of a run",
+}
+
+
 def _read_stored_row(row: Any) -> StoredRun:
     """Return what a row says; nobody is to judge what somebody else put there, so that is left out, and said."""
     said = _read_entry_row(row)
     is_told = said is not None and said["kind"] == "run" and (said["seq"], said["run_id"]) == (row.seq, row.run_id)
-    place, recording, changed = _read_kept_row(row, said if is_told else None)
-    why = None if changed is None else f"its {changed} is not what was recorded"
+    place, recording, fault = _read_kept_row(row, said if is_told else None)
+    why = None if fault is None else _FAULTS[fault].format("recorded")
     return StoredRun(str(row.run_id), place, recording, str(row.entry), row.salt if recording else None, why)
 
 
 def _read_kept_row(row: Any, said: Entry | None) -> tuple[Position, Any, str | None]:
-    """Return where a row stands, what it keeps, and what of it is not as it was written: the entry or the content."""
+    """Return where a row stands, what it keeps, and what of it cannot be read, a key of `_FAULTS`."""
     if said is None:
         return Position(row.seq or 0, str(row.hash), "", str(row.at)), None, "entry"
     place = Position(row.seq, row.hash, said["previous"], said["at"])
@@ -178,7 +185,7 @@ def _read_kept_row(row: Any, said: Entry | None) -> tuple[Position, Any, str | N
     if not _is_kept_content(row, said):
         return place, None, "content"
     told = read_stored_content(row.content)
-    return (place, told, None) if is_run_content(said["kind"], told) else (place, None, "content")
+    return (place, told, None) if is_run_content(said["kind"], told) else (place, None, "form")
 
 
 def _read_entry_row(row: Any) -> Entry | None:
@@ -220,10 +227,10 @@ def _build_open_run(run_id: str, rows: Sequence[Any]) -> OpenRun:
     begins = [row for row in rows if row.kind == "begin"]
     first = begins[0] if begins else rows[0]
     said = _read_entry_row(first)
-    place, begun, changed = _read_kept_row(first, said if said is not None and said.get("run_id") == run_id else None)
-    if not begins and changed != "entry":  # a note, of which nothing is asked
-        begun = changed = None
-    why = None if changed is None else f"its {changed} is not what was written"
+    place, begun, fault = _read_kept_row(first, said if said is not None and said.get("run_id") == run_id else None)
+    if not begins and fault != "entry":  # a note, of which nothing is asked
+        begun = fault = None
+    why = None if fault is None else _FAULTS[fault].format("written")
     return OpenRun(run_id, place, begun, **told, changed=why)
 
 
