@@ -51,7 +51,8 @@ _NUMERIC_DATE: Final = re.compile(
     rf"(?<![\w/.-])(?:({YEAR})[-/](\d\d?)[-/](\d\d?)|(\d\d?)[./-](\d\d?)[./-]({YEAR}))(?!\d)"
 )
 _ISO_TIME: Final = re.compile(
-    r"(?:(?<=T)|(?<= )(?=\d\d:\d\d:\d))(\d\d):(\d\d)(?::\d\d(?:[.,]\d+)?)?(Z|[+-]\d\d(?::?\d\d)?)?(?![\w:])"
+    r"(?:(?<=T)|(?<= )(?=\d\d:\d\d:\d))(\d\d):(\d\d)(?::\d\d(?:[.,]\d+)?)?"
+    r"(?: ?([apAP])\.?[mM]\b)?(?: ?(UTC|GMT|Z|[A-Z]{1,3}T|[+-]\d\d:?\d\d)\b|([+-]\d\d)\b)?(?![\w:])"
 )
 """What stands behind the date where a program writes both, in hours up to 24; a zone is its distance from UTC."""
 _SIGNED_DATE: Final = re.compile(rf"({YEAR}) ?[年년] ?(?:(\d\d?) ?[月월] ?(?:(\d\d?) ?[日号일])?)?")
@@ -134,6 +135,12 @@ def _list_first_words(names: Iterable[str]) -> frozenset[str]:
 def _list_lowered_forms(name: str) -> set[str]:
     """Return what a name, and a name in capitals, becomes in small letters: the capital of ı is that of i."""
     return {name, name.upper().lower()}
+
+
+def _count_minutes(hour: str, minute: str | None, half: str | None) -> float:
+    """Return the minutes since midnight of a time of day, with the half of the day that is said: "p" of pm."""
+    hours = int(hour) if not half else int(hour) % 12 + (12 if half in "pP" else 0)
+    return float(hours % 24 * 60 + int(minute or 0))
 
 
 class _Scanner:
@@ -361,9 +368,10 @@ class _Scanner:
             if readings:
                 yield self._make_date(match, *readings)
             if timed := _ISO_TIME.match(self.rest, match.end() + 1):
-                zone = timed[3] or ""
-                minutes = float(timed[1]) % 24 * 60 + float(timed[2])
-                yield self._make_value("time", timed, (minutes,), zone if zone.strip("Z+-:0") or not zone else "UTC")
+                zone = timed[4] or timed[5] or ""
+                is_utc = zone in _UTC or (zone and not zone.strip("+-:0"))
+                minutes = _count_minutes(timed[1], timed[2], timed[3])
+                yield self._make_value("time", timed, (minutes,), "UTC" if is_utc else zone)
         for match in _SIGNED_DATE.finditer(self.rest) if "年" in self.rest or "년" in self.rest else ():
             yield self._make_date(match, (int(match[1]), int(match[1]), int(match[2] or 0), int(match[3] or 0)))
 
@@ -401,9 +409,8 @@ class _Scanner:
         for match in self._match_at(self.digits_at, self.time):
             if not (match[2] or match[3] or match[4]) or int(match[1]) > 24:
                 continue
-            hour = int(match[1]) if not match[3] else int(match[1]) % 12 + (12 if match[3] in "pP" else 0)
-            minutes = float(hour % 24 * 60 + int(match[2] or 0))
-            is_sure = match[3] or hour > 12 or hour == 0
+            minutes = _count_minutes(match[1], match[2], match[3])
+            is_sure = match[3] or int(match[1]) > 12 or int(match[1]) == 0
             both = (minutes,) if is_sure else (minutes, (minutes + 720) % 1440)
             yield self._make_value("time", match, both, _UTC.get(match[5], match[5] or ""))
         for name, minutes in load_hand_table(self.language).get("day_times", {}).items():

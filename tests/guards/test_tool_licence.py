@@ -191,6 +191,7 @@ def test_what_the_task_says_is_licensed(args, tasks):
     ({"amount_cents": 900}, ["Pay 900 euros"]),
     ({"to": "Carl"}, ["Do not write to Bob, Ada, or Carl", "Do not write to Bob, Ada Stone or Carl"]),
     ({"when": "2024-05-13"}, ["Move it, but not after May 13, 2024", "Move it to a week from May 13, 2024"]),
+    ({"when": "2024-05-13T10:05"}, ["Meet 2024-05-13T10:05 PM", "Meet 2024-05-13T10:05:00 CET"]),
     ({"when": "14:00"}, ["Between 13:00 and 14:00"]),
     ({"zip": "80280"}, ["Send 80280 to Ada"]),
     ({"order_id": "80280"}, ["I live in Denver, 80280"]),
