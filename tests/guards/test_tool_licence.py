@@ -212,7 +212,7 @@ def test_what_the_task_says_is_licensed(args, tasks):
     ({"to": "Bob"}, ["Pay Ada; don´t pay Bob"]),
     ({"lat": 48137}, ["Set lat 48.137"]),
     ({"amount": 13}, ["Réserve le 13 mai 2026."]),
-    ({"room_id": "13"}, ["Book rooms 5 and 13 chairs", "Book room 5, 13 in cash"]),
+    ({"room_id": "13"}, ["Book rooms 5 and 13 chairs", "Book room 5, 13 in cash", "Book rooms 5, 13 of May"]),
     ({"amount": 1}, ["Pay 1e3 euros"]),
     ({"amount": 5}, ["Bitte 5 Millionen Euro an Ada", "Paie 5 k€ à Ada"]),
     ({"amount": 3}, ["Pay Ada 3 times the rate"]),

@@ -200,15 +200,17 @@ def is_named_place(text: str, at: int, end: int, key: str) -> bool:
     """Say whether a part of a text stands behind what an argument is of by its name: 13, 14 of "files 13, 14"."""
     kinds = tuple(part for part in list_name_parts(key) if part not in IDS and len(part) > 1)
     words = _list_clause_words(_ITEM.sub(", ", text[max(at - _LOOKED_BACK, 0) : at]))
-    is_first = not words or not _is_listed(words[-1])
+    last = "".join(words[-1:])
     while words and _is_listed(words[-1]):
         words.pop()
-    behind = _WORD.match(text[end : end + _LOOKED_BACK].lstrip())
-    is_open = behind is None or behind[0].casefold() in _LISTING or is_function_word(behind[0].casefold())
-    is_count = not is_first and not is_open  # "room 5 and 13 chairs"
     kind = "".join(words[-1:])
-    is_whole_list = is_first or kind not in kinds  # "orders 12 and 30", and not "order 12 and 30"
-    return bool(kinds) and is_whole_list and not is_count and kind.startswith(kinds)
+    if not _is_listed(last):
+        return kind.startswith(kinds)
+    # A list of several is of a kind in the plural: "orders 12 and 30", not "order 12, 30 in cash" nor "13 chairs".
+    behind = _WORD.match(text[end : end + _LOOKED_BACK].lstrip())
+    following = "" if behind is None else behind[0].casefold()
+    is_item = not following or following in _LISTING or (last in _LISTING and is_function_word(following))
+    return is_item and kind.startswith(kinds) and kind not in kinds
 
 
 def _is_listed(word: str) -> bool:
