@@ -52,9 +52,9 @@ _NUMERIC_DATE: Final = re.compile(
 )
 _ISO_TIME: Final = re.compile(
     r"(?:(?<=T)|(?<= )(?=\d\d:\d\d:\d))(\d\d):(\d\d)(?::\d\d(?:[.,]\d+)?)?"
-    r"(?: ?([apAP])\.?[mM]\b)?(?: ?(UTC|GMT|Z|[A-Z]{1,3}T|[+-]\d\d:?\d\d)\b|([+-]\d\d)\b)?(?![\w:])"
+    r"(?: ?([apAP])\.?[mM]\b\.?)?(?: ?(UTC|GMT|Z|[A-Z]{1,3}T|[+-]\d\d:?\d\d)\b|([+-]\d\d)\b)?(?![\w:])"
 )
-"""What stands behind the date where a program writes both, in hours up to 24; a zone is its distance from UTC."""
+"""What stands behind the date where a program writes both; a zone is a name or its distance from UTC."""
 _SIGNED_DATE: Final = re.compile(rf"({YEAR}) ?[年년] ?(?:(\d\d?) ?[月월] ?(?:(\d\d?) ?[日号일])?)?")
 _QUARTER: Final = re.compile(
     rf"(?<!\w)(?:Q(?P<q>[1-4])|(?P<q2>[1-4])Q|(?P<y2>{YEAR})[ -]?Q(?P<q3>[1-4]))"
@@ -367,7 +367,8 @@ class _Scanner:
             readings = [(year, year, month, day) for month, day in orders if 1 <= month <= 12 and 1 <= day <= 31]
             if readings:
                 yield self._make_date(match, *readings)
-            if timed := _ISO_TIME.match(self.rest, match.end() + 1):
+            timed = _ISO_TIME.match(self.rest, match.end() + 1)
+            if timed and int(timed[1]) <= 24:
                 zone = timed[4] or timed[5] or ""
                 is_utc = zone in _UTC or (zone and not zone.strip("+-:0"))
                 minutes = _count_minutes(timed[1], timed[2], timed[3])

@@ -119,3 +119,9 @@ def test_a_claim_goes_on_over_the_end_of_a_line():
 def test_only_what_asks_in_a_question_is_no_claim():
     assert claims("I've booked your flight - anything else I can do?")
     assert not claims("Has the invoice been paid, and was the mail sent?")
+    for question in (
+        "The bill you paid, is it the last?",
+        "Your bill, paid in May, is it right?",
+        "Bill paid, yes or no?",
+    ):
+        assert not claims(question)

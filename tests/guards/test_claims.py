@@ -75,7 +75,7 @@ def test_what_is_denied_aimed_at_or_waited_for_is_no_claim(text: str) -> None:
     ([], ["We will tell you when it is 100 % restored. Once it's resolved, you hear from us."]),
     ([], ["Only the EU region is restored. None of the nodes has recovered. Nobody calls the incident resolved."]),
     ([], ["Some payments recovered. The goal is that it is fixed by noon."]),
-    ([], ["Not every region has recovered. Hardly any service is stable. Queues are catching back up."]),
+    ([], ["Not every region has recovered. Queues are catching back up."]),
     ([], ["Until the node is back and payments are stable, we wait. After the node is up, it will be fixed."]),
     (["guaranteed", "guarantee"], ["We guaranteed it, and we guarantee it."]),
     (["ensure that", "fixed", "back to normal"], ["We ensure that it is fixed. It's back to normal."]),
@@ -84,6 +84,11 @@ def test_what_is_denied_aimed_at_or_waited_for_is_no_claim(text: str) -> None:
     (["resolved"], ["We cannot say more.\n\nThe incident is resolved."]),
     (["over"], ["The outage is over, any questions?"]),
     (["stable"], ["Nothing was lost and payments are stable."]),
+    (["fixed"], ["We got payments going and fixed the outage."]),
+    (["restored"], ["Traffic is returning and completely restored.", "Barely noticed by users service is restored."]),
+    (["over"], ["When you open the status page you see that the outage is over."]),
+    (["ensure that"], ["We tested it, and ensure that it never recurs."]),
+    (["up"], ["Service is up to everyone's delight."]),
     (["restored", "fixed"], ["No payment failed after we restored it. No data was lost when it was fixed."]),
     (["restored"], ["Those that could not be served are now restored."]),
     ([*ENDED], ["The third outage is over. The target database is restored. Our testing confirms that it is fixed."]),
@@ -152,6 +157,12 @@ def test_a_pack_is_spelled_as_texts_are(phrase: str, text: str, claim: str | Non
     """In capitals, with hyphens, signs and accents, shortened or in full."""
     own: Any = {"name": "own", "words": {"Worth": "money-back Refund"}, "phrases": [phrase]}
     assert restricted_claims(text, SelfCritiquePolicy(claims=[own]).claims) == ([] if claim is None else [claim])
+
+
+@each_row("phrase", "$", "worse? cheap?", "^worse?")
+def test_a_phrase_that_may_be_absent_claims_nothing_by_its_absence(phrase: str) -> None:
+    """The settings refuse it; a pack may come past them."""
+    assert restricted_claims("We are best.", [{"name": "own", "phrases": [phrase]}]) == []
 
 
 def test_packs_may_stand_in_a_file_and_only_tighten(tmp_path: Any) -> None:

@@ -186,13 +186,24 @@ def test_the_editor_makes_these_changes_by_rule():
     assert apply_required_changes(text, [MENTION, SOFTEN]) == text
 
 
+APPROVING = (
+    *("**Decision: APPROVE**\nIt is fine.", "I approve this draft.", "LGTM, approve", "- approve", "1. approve"),
+    *("> approve", "Decision - approve", "decision=approve", "(approve)", "Nothing is missing.\nVerdict: approve"),
+)
+DOUBTING = (
+    *("Approve? No, escalate it.", "Approve: no.", "Approve: I can't.", "approve not", "Should we approve?"),
+    *("I can not: approve", "Nicht: approve", "Not this:\napprove", "I would approve it", "I refuse to approve it"),
+)
+
+
 def test_a_critique_may_be_a_text():
     """Its decision, its changes, the rest as the reason; what decides nothing or asks for no change is a person's."""
     said = guards.read_text_critique('Revise: it is bare.\n- ADD "x y".\nThanks', {"ADD": "include"})
     assert said == {"decision": "revise", "required_changes": ['ADD "x y"'], "reason": "it is bare Thanks"}
-    assert guards.read_text_critique("**Decision: APPROVE**\nIt is fine.", {})["decision"] == "approve"
-    for text in ("Revise it.", "I cannot approve this draft.", "Approve? No, escalate it."):
-        assert guards.read_text_critique(text, {})["decision"] == "escalate"
+    for text in APPROVING:
+        assert guards.read_text_critique(text, {})["decision"] == "approve", text
+    for text in ("Revise it.", "I cannot approve this.", "Approve? Not yet.", *DOUBTING):
+        assert guards.read_text_critique(text, {})["decision"] == "escalate", text
     assert guards.read_text_critique("Fine.", {}) == {"decision": "escalate", "reason": "Fine."}
 
 

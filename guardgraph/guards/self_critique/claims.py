@@ -239,6 +239,8 @@ def _find_clause_claims(clause: _Clause, pack: _Pack) -> tuple[_Claim, ...]:
     claims, place, last = list[_Claim](), (0, 0), 0
     spans = sorted(match.span(match.lastindex or 0) for match in pack.phrases.finditer(said))
     for start, end in dict(spans).items():  # of those that begin at one place the longest
+        if start == end:
+            continue  # the words of a phrase may all be absent
         at = place[1] + said.count(" ", place[0], start)
         place = (start, at)
         is_excepted = any(first <= start < after for first, after in excepted[:_MOST_EXCEPTIONS])
@@ -270,6 +272,8 @@ def _is_denied(before: Sequence[str]) -> bool:
             return True
         if word in sets["unreal"]:
             return not (word == "should" and "now" in before[at:])
+        if word in sets["moving"] and sets["joins"].isdisjoint(before[at:]):
+            return True  # "is coming back online", but not "got it going and fixed it"
         if word == "to":
             if not at or before[at - 1] not in sets["factive"]:
                 return True
@@ -315,11 +319,13 @@ def _is_aimed_at(before: Sequence[str], words: Sequence[str]) -> bool:
 
 def _is_waited_for(before: Sequence[str], claim: str = "") -> bool:
     """Say whether a condition holds for a claim, or goes on, and is not told as past: *once it was fixed* is."""
-    sets = _load_reading().sets
+    reading = _load_reading()
+    sets = reading.sets
     for at in range(len(before) - 1, -1, -1):
         word = before[at]
+        is_far = claim and word in sets["near_conditions"] and len(before) - at >= reading.reach
         is_time = word in sets["openers"] and (not at or (not claim and _is_time(before[at:])))
-        if word not in sets["conditions"] or is_time:
+        if word not in sets["conditions"] or is_time or is_far:
             continue  # "after lunch the outage is over" begins with a time
         since = before[at + 1 :]
         subject = next((each for each in reversed(since) if not each.endswith("ly")), "the")

@@ -18,16 +18,26 @@ from guardgraph.grounding.words import (
     has_phrase,
     list_content_words,
     list_word_keys,
+    load_negations,
     normalise_spaces,
     split_words,
     stem_words,
 )
 from guardgraph.guards.links import check_links
 from guardgraph.guards.proposals import proposed_object
-from guardgraph.guards.self_critique.claims import list_context_texts, read_word_set
+from guardgraph.guards.self_critique.claims import list_context_texts, read_word_set, restricted_claims
 from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
-from guardgraph.state.self_critique import MARKERS, ChangeKind, Critique, Decision, Risk, SelfCritiquePolicy, Severity
+from guardgraph.state.self_critique import (
+    MARKERS,
+    ChangeKind,
+    ClaimPack,
+    Critique,
+    Decision,
+    Risk,
+    SelfCritiquePolicy,
+    Severity,
+)
 
 _SEVERITIES: tuple[Severity, ...] = ("low", "medium", "high")
 
@@ -78,9 +88,8 @@ def read_text_critique(text: str, markers: Mapping[str, ChangeKind]) -> JsonObje
     if (found := _DECISION.search(text)) is None:
         return {"decision": "escalate", "reason": text}
     decision, rest = found[1].lower(), text[found.end() :]
-    lead = text[: found.start()].strip(" \t\n*_#`'\"")
-    if decision == "approve" and ((lead and not lead.endswith(":")) or _DECISION.search(rest)):
-        return {"decision": "escalate", "reason": text}  # "I cannot approve this", "Approve? No, revise"
+    if decision == "approve" and (_DECISION.search(rest) or not _is_approval(text)):
+        return {"decision": "escalate", "reason": text}
     lines = [said for line in rest.splitlines() if any(map(str.isalnum, said := line.strip(" \t*-\u2022:,.")))]
     changes = [line for line in lines if parse_required_change(line, markers) is not None]
     if decision == "revise" and not changes:
@@ -90,6 +99,14 @@ def read_text_critique(text: str, markers: Mapping[str, ChangeKind]) -> JsonObje
 
 
 _DECISION = re.compile(rf"\b({'|'.join(get_args(Decision))})\b", re.IGNORECASE)
+_APPROVAL = ClaimPack(name="approval", phrases=["approve"])
+
+
+def _is_approval(text: str) -> bool:
+    """Say whether the sentence that approves claims it, and denies nothing: not *I would approve it*, *Approve: no*."""
+    said = next(sentence for sentence in split_sentences(text.replace(":\n", ": ")) if _DECISION.search(sentence))
+    is_denied = "n't" in said.replace("’", "'") or not load_negations().isdisjoint(list_word_keys(said))
+    return not is_denied and bool(restricted_claims(said, [_APPROVAL]))
 
 
 def check_critique_links(critique: Critique, *, context: JsonObject, policy: SelfCritiquePolicy | None) -> None:

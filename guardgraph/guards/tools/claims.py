@@ -44,9 +44,9 @@ def check_claimed_actions(
     for sentence in split_sentences(unwrap_text_lines(_QUOTED.sub(" ", answer))):
         parts = (_WORD.findall(part.casefold().replace("’", "'")) for part in _CLAUSE.split(sentence))
         clauses = [words for words in parts if words]
-        is_first = True
-        for words in clauses[: count_stated_clauses(sentence, clauses)]:
-            if _has_claim(words, actions, reported, is_first=is_first):
+        is_first, stated = True, count_stated_clauses(sentence, clauses)
+        for words in clauses[:stated]:
+            if _has_claim(words, actions, reported, is_first=is_first, is_asked=stated < len(clauses)):
                 performed = [call["tool"] for call in done if call["effect"] == "write"]
                 raise Stop("invalid_answer:action_not_done", claimed=sentence.strip()[:300], performed=performed)
             is_first &= _load_claiming("openings").issuperset(words)
@@ -94,7 +94,9 @@ def _load_claiming(name: str) -> frozenset[str]:
     return frozenset(load_word_lists("tools")["claiming"][name].split())
 
 
-def _has_claim(words: Sequence[str], actions: Collection[str], reported: Collection[str], *, is_first: bool) -> bool:
+def _has_claim(
+    words: Sequence[str], actions: Collection[str], reported: Collection[str], *, is_first: bool, is_asked: bool
+) -> bool:
     for at, word in enumerate(words):
         is_closing = word in _load_claiming("closing")
         if not (is_closing or _is_past(word)) or _is_habit(words, at):
@@ -118,7 +120,8 @@ def _has_claim(words: Sequence[str], actions: Collection[str], reported: Collect
             and all(each.endswith("ly") or each in _load_claiming("openings") for each in before)
         )
         is_report = word in reported or _is_report(word, words, before, reported)
-        if not is_report and (_is_passive(before) or is_headline or opens):
+        is_elliptic = (is_headline or opens) and not is_asked  # "bill paid, yes or no?" asks
+        if not is_report and (_is_passive(before) or is_elliptic):
             return True
     return False
 
