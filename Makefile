@@ -72,8 +72,8 @@ slow: .venv/.check
 unit: .venv/.test  ## the quick tests of one room of the package: make unit ROOM=guards
 	$(PYTEST) --dist worksteal -m "$(QUICK)" tests/$(ROOM)
 
-coverage: .venv/.check  ## all tests but soak, with lines and branches counted, in child processes too
-	$(PYTEST) --dist loadfile --no-loadscope-reorder --cov --cov-report=term --cov-fail-under=96
+coverage: .venv/.check  ## all tests but soak, with lines and branches counted, in child processes too; a tenth of the examples
+	$(PYTEST) --dist loadfile --no-loadscope-reorder --examples 0.1 --cov --cov-report=term --cov-fail-under=96
 
 seen: .venv/.check  ## tests/lanes.json anew: how long tests take, and which start a process; on a machine that rests
 	$(PYTEST) --dist loadfile --no-loadscope-reorder --seen tests tests/soak

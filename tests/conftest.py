@@ -12,7 +12,7 @@ from pathlib import Path
 
 import lanes
 import pytest
-from hypothesis import HealthCheck, is_hypothesis_test, settings
+from hypothesis import HealthCheck, settings
 from runs import EDITED
 
 try:
@@ -40,7 +40,7 @@ SPENT = Counter()
 def pytest_addoption(parser):
     """Let `make` keep what a run leaves out and what was seen of its tests."""
     parser.addoption("--left-out", help="a file for the line that says what was left out")
-    parser.addoption("--examples", type=int, default=1, help="how many times as many examples property tests try")
+    parser.addoption("--examples", type=float, default=1, help="how many times as many examples property tests try")
     parser.addoption("--seen", action="store_true", help="write tests/lanes.json anew")
 
 
@@ -91,10 +91,9 @@ def pytest_make_collect_report(collector):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item):
-    """Count no lines where examples are drawn, nor in a table that took its time: it takes twice as long again."""
+    """Count no lines in a table that took its time: it takes twice as long again."""
     table = item.nodeid.partition("[")[0]
-    uncounted = is_hypothesis_test(getattr(item, "obj", None)) or SPENT[table] > COUNTED_SECONDS
-    counting = coverage and uncounted and coverage.Coverage.current()
+    counting = coverage and SPENT[table] > COUNTED_SECONDS and coverage.Coverage.current()
     if counting:
         counting.stop()
     lanes.begin_watch()

@@ -188,11 +188,25 @@ def test_the_editor_makes_these_changes_by_rule():
 
 APPROVING = (
     *("**Decision: APPROVE**\nIt is fine.", "I approve this draft.", "LGTM, approve", "- approve", "1. approve"),
-    *("> approve", "Decision - approve", "decision=approve", "(approve)", "Nothing is missing.\nVerdict: approve"),
+    *(
+        "> approve",
+        "Decision - approve",
+        "decision=approve",
+        "(approve)",
+        "approve, no changes needed",
+        "Nothing is missing.\nVerdict: approve",
+    ),
 )
 DOUBTING = (
     *("Approve? No, escalate it.", "Approve: no.", "Approve: I can't.", "approve not", "Should we approve?"),
-    *("I can not: approve", "Nicht: approve", "Not this:\napprove", "I would approve it", "I refuse to approve it"),
+    *(
+        "I can not: approve",
+        "Nicht: approve",
+        "Not this:\napprove",
+        "I would approve it",
+        "I refuse to approve it",
+        "approve: no way",
+    ),
 )
 
 

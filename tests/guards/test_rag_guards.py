@@ -337,4 +337,5 @@ def test_any_answer(citations, answer, text):
         if "value" in read:
             judged = judge_answer(check(read["value"], text), POLICY)
             assert judged.refusal is None or RAG_REASONS.find(judged.refusal.reason).family == "invalid_answer"
-            assert cited is not chunks or judged.refusal is None
+            hidden = judged.refusal is not None and judged.refusal.reason == "invalid_answer:active_markup"
+            assert cited is not chunks or judged.refusal is None or hidden  # invisible signs are no source's to say

@@ -122,9 +122,9 @@ def _read_row(row, count):
 
 
 def multiply_examples(items, times):
-    for function in {item.function for item in items if times > 1 and is_hypothesis_test(item.function)}:
+    for function in {item.function for item in items if times != 1 and is_hypothesis_test(item.function)}:
         said = function._hypothesis_internal_use_settings
-        function._hypothesis_internal_use_settings = settings(said, max_examples=said.max_examples * times)
+        function._hypothesis_internal_use_settings = settings(said, max_examples=max(1, int(said.max_examples * times)))
 
 
 def _is_ours(thing):

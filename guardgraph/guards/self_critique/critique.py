@@ -99,13 +99,15 @@ def read_text_critique(text: str, markers: Mapping[str, ChangeKind]) -> JsonObje
 
 
 _DECISION = re.compile(rf"\b({'|'.join(get_args(Decision))})\b", re.IGNORECASE)
+_NO_FURTHER = re.compile(r"(?<=[,;] )no(?= [a-z])")  # *approve, no changes needed* denies changes, not the approval
 _APPROVAL = ClaimPack(name="approval", phrases=["approve"])
 
 
 def _is_approval(text: str) -> bool:
     """Say whether the sentence that approves claims it, and denies nothing: not *I would approve it*, *Approve: no*."""
     said = next(sentence for sentence in split_sentences(text.replace(":\n", ": ")) if _DECISION.search(sentence))
-    is_denied = "n't" in said.replace("’", "'") or not load_negations().isdisjoint(list_word_keys(said))
+    deciding = _NO_FURTHER.sub("", said)
+    is_denied = "n't" in deciding.replace("’", "'") or not load_negations().isdisjoint(list_word_keys(deciding))
     return not is_denied and bool(restricted_claims(said, [_APPROVAL]))
 
 
