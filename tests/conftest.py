@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -14,11 +13,6 @@ import lanes
 import pytest
 from hypothesis import HealthCheck, settings
 from runs import EDITED
-
-try:
-    import coverage
-except ImportError:  # the lowest versions are tried without
-    coverage = None
 
 os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
 
@@ -31,10 +25,6 @@ settings.register_profile("random", settings.get_profile("guardgraph"), derandom
 settings.load_profile("guardgraph")
 
 LEFT_OUT = pytest.StashKey()
-
-COUNTED_SECONDS = 5.0
-"""Processor time for which the lines of one table of cases are counted."""
-SPENT = Counter()
 
 
 def pytest_addoption(parser):
@@ -91,18 +81,9 @@ def pytest_make_collect_report(collector):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item):
-    """Count no lines in a table that took its time: it takes twice as long again."""
-    table = item.nodeid.partition("[")[0]
-    counting = coverage and SPENT[table] > COUNTED_SECONDS and coverage.Coverage.current()
-    if counting:
-        counting.stop()
+    """Watch whether a test starts a process."""
     lanes.begin_watch()
-    began = time.process_time()
-    done = yield
-    SPENT[table] += time.process_time() - began
-    if counting:
-        counting.start()
-    return done
+    return (yield)
 
 
 def pytest_collection_finish():
