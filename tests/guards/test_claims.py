@@ -93,7 +93,6 @@ def test_what_is_denied_aimed_at_or_waited_for_is_no_claim(text: str) -> None:
     (["restored"], ["Those that could not be served are now restored."]),
     ([*ENDED], ["The third outage is over. The target database is restored. Our testing confirms that it is fixed."]),
     (["resolved", "recovered"], ["Much to our relief the incident is resolved. A few minutes ago payments recovered."]),
-    (["operational"], ["Status: operational. Please make sure that your app is up to date."]),
 )
 def test_claims_are_named(claims: list[str], texts: list[str]) -> None:
     """Each once, in the order of the text; letters that look Latin count as Latin."""
