@@ -118,7 +118,7 @@ with SqliteSaver.from_conn_string(sys.argv[1]) as saver:
 
 
 @pytest.mark.parametrize(("moment", "calls"), [("after its answer", 2), ("behind its step", 1)])
-def test_a_call_of_a_killed_process_is_made_at_least_once(moment, calls, tmp_path):
+def test_a_killed_process_repeats_a_call_unless_its_step_was_kept(moment, calls, tmp_path):
     """A tool that answered a process which was killed before the step was kept is called again; a kept step is not."""
     made = tmp_path / "made"
 

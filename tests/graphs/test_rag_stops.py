@@ -3,7 +3,7 @@
 from functools import partial
 
 import pytest
-from hanging import released
+from hanging import hang, released, standing
 from langgraph.checkpoint.memory import InMemorySaver
 from rag_agents import ANSWER, CANDIDATE, INTENT, NAMED, POLICY, QUESTION, SLA, agent, agent_with
 from runs import ASKED_ONCE, THREAD, StopCase, check_result, check_stop, reasons_without_a_run, run, write_state
@@ -204,3 +204,12 @@ def test_a_retriever_at_fault(retriever, mode):
     assert (result["stop_reason"], result["phase"]) == ("tool_invalid_output:retrieve", "retrieve")
     assert (result["trace"], len(model.calls)) == ([], 1)
     assert len(str(result["details"])) < 400
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+def test_a_late_retriever_stops_the_run(mode):
+    """One that never answers has the time that the run has."""
+    given = {"policy": POLICY, "budget": RagBudget(max_seconds=0.15), "world": standing()}
+    graph = create_rag_agent(ScriptedChatModel(INTENT), retriever=hang, **given)
+    result = check_result(RAG_REASONS, run(graph, QUESTION, mode))
+    assert (result["stop_reason"], result["phase"]) == ("max_seconds", "retrieve")

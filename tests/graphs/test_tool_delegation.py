@@ -69,6 +69,14 @@ def test_shown_calls_are_licensed_once_each_and_no_others_of_their_values():
         assert (waiting["waiting_for"]["shown"]["call"], paid(office)) == (more, [INES, JON])
 
 
+def test_what_was_shown_in_another_run_licenses_nothing():
+    """The same document, read again on the same thread, is asked about again."""
+    agent, waiting, office = asked(calls(INES, JON), DONE, calls(READ), calls(INES))
+    assert answer_question(agent, waiting)["outcome"] == "answered"
+    again = agent.invoke(TASK, THREAD)
+    assert (again["waiting_for"]["shown"]["call"], paid(office)) == (INES, [INES, JON])
+
+
 def test_another_tool_is_not_licensed():
     """What may be paid may not be written to; the person is asked once more."""
     mail = {"tool": "send_mail", "args": {"to": "Kim Sato", "body": "Paid."}}
