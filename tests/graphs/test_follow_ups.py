@@ -14,7 +14,6 @@ from runs import ASKED_ONCE, check_result, run
 from tables import each_row
 
 from guardgraph import ConfigurationError, InputError, MessagesAgent, create_rag_agent, create_research_agent
-from guardgraph.nodes.offline.rag import condense_offline_question
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import ScriptedChatModel, scripted_tool
 
@@ -89,23 +88,6 @@ def test_the_users_words_license_and_nobody_elses(role, said, standalone, reason
     )
     given = {"question": "Is it?", "history": [{"role": role, "content": said}]}
     assert ask(graph, given, context=ASKED_ONCE)["stop_reason"] == reason
-
-
-P1 = "What is the P1 first response target"
-CONDENSED = [
-    (PLAN_QUESTION, "And for P1 incidents?", "What SLA applies to enterprise plan for P1 incidents?"),
-    (f"{P1}?", "And on the standard plan?", f"{P1} on the standard plan?"),
-    ("What is SSO?", "Who wrote Hamlet?", "Who wrote Hamlet?"),
-    ("Was gilt für P1?", "Und für den Standard-Tarif?", "Was gilt für P1 für den Standard-Tarif?"),
-    ("企业版的首次响应时间是多少？", "那P1呢？", "那P1呢 (企业版的首次响应时间是多少)?"),
-]
-
-
-@each_row(("before", "question", "standalone"), *CONDENSED)
-def test_the_offline_condenser(before, question, standalone):
-    """A fragment goes on, what refers to something has it in brackets, any other question stays as it is."""
-    view = {"question": question, "history": [{"role": "user", "content": before}, BEFORE[1]]}
-    assert condense_offline_question(view) == {"question": standalone}
 
 
 def test_the_command_reads_a_history(here):

@@ -225,7 +225,7 @@ def test_a_node_says_only_what_its_kind_may():
     for kind in ("propose", "act", "review", "terminal"):
         with pytest.raises(GrammarError, match=r"^node 'n', stops: given llm; allowed: nothing, only a guard stops$"):
             add(kind, saying(**said, stops=["llm"]))
-    for field, given in {"effects": ["pay"], "rounds": 2, "behind": ["label_guard"]}.items():
+    for field, given in {"effects": ["pay"], "rounds": 1, "behind": ["label_guard"]}.items():
         for kind in ("propose", "guard"):
             with pytest.raises(GrammarError, match=rf"^node 'n', {field}: given; allowed: nothing, only an act node "):
                 add(kind, saying(**said, **{field: given}))
@@ -234,13 +234,22 @@ def test_a_node_says_only_what_its_kind_may():
             add("guard", saying(**said), attempts=attempts, again=again)
 
 
-@pytest.mark.parametrize(("field", "given"), [("reads", "task"), ("writes", 3), ("stops", True)])
-def test_names_are_a_list(field, given):
+PARTIES, ROUNDS = "a list of proposers, or of names of tools,", "a whole number from 1 on, or 'any',"
+
+
+@each_row(
+    ("kind", "field", "given", "required"),
+    *(("guard", *item, "a list of names") for item in (("reads", "task"), ("writes", 3), ("stops", True))),
+    *(("act", "calls", given, PARTIES) for given in ("pay", ["pay", 3])),
+    *(("act", "rounds", given, ROUNDS) for given in (0, True, "all")),
+)
+def test_names_and_calls_are_lists_and_rounds_are_counted(kind, field, given, required):
     """A text is not taken for its letters, neither beside a body nor in a pattern."""
-    with pytest.raises(GrammarError, match=rf"^declares, {field}: a list of names is required; given: {given!r}$"):
+    message = re.escape(f"{field}: {required} is required; given: {given!r}")
+    with pytest.raises(GrammarError, match=f"^declares, {message}$"):
         gg.declares(**{field: given})
-    with pytest.raises(GrammarError, match=rf"^node 'n', {field}: a list of names is required; given: {given!r}$"):
-        add("guard", **{**GUARD, field: given})
+    with pytest.raises(GrammarError, match=f"^node 'n', {message}$"):
+        add(kind, **{field: given})
 
 
 def named():

@@ -45,7 +45,7 @@ def _follow_question(before: str, question: str) -> str:
     lead = next((lead for lead in words["lead_ins"] if rest.lower().startswith(f"{lead} ")), "")
     rest = rest[len(lead) :].strip()
     said = list_word_keys(rest)
-    if said[:1] and said[0] in words["prepositions"].split() and len(said) > 1:
+    if len(said) > 1 and said[0] in words["prepositions"].split():
         return f"{before.rstrip(_ENDS)} {rest}?"
     refers = not set(words["pronouns"].split()).isdisjoint(said) and not _EXPLETIVE.search(rest)
     return whole if refers or set(words["asking"].split()).isdisjoint(said) else question
