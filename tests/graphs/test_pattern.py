@@ -234,14 +234,11 @@ def test_a_node_says_only_what_its_kind_may():
             add("guard", saying(**said), attempts=attempts, again=again)
 
 
-PARTIES, ROUNDS = "a list of proposers, or of names of tools,", "a whole number from 1 on, or 'any',"
-
-
 @each_row(
     ("kind", "field", "given", "required"),
     *(("guard", *item, "a list of names") for item in (("reads", "task"), ("writes", 3), ("stops", True))),
-    *(("act", "calls", given, PARTIES) for given in ("pay", ["pay", 3])),
-    *(("act", "rounds", given, ROUNDS) for given in (0, True, "all")),
+    *(("act", "calls", given, "a list of proposers, or of names of tools,") for given in ("pay", ["pay", 3])),
+    *(("act", "rounds", given, "a whole number from 1 on, or 'any',") for given in (0, True, "all")),
 )
 def test_names_and_calls_are_lists_and_rounds_are_counted(kind, field, given, required):
     """A text is not taken for its letters, neither beside a body nor in a pattern."""

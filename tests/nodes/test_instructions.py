@@ -3,6 +3,7 @@
 import pytest
 from runs import LIMITS
 from self_critique_cases import APPROVE, DRAFT, GIVEN
+from tables import each_row
 
 import guardgraph as g
 from guardgraph.testing import InMemoryRecorder, ScriptedChatModel
@@ -72,14 +73,12 @@ def test_a_run_with_instructions_is_replayed_with_them_alone():
         g.replay(g.create_rag_agent(ScriptedChatModel()), recorder.runs[0])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("answer", "reason"),
-    [
-        (WRONG, "invalid_answer:contradicts_source"),
-        ({**RIGHT, "citations": []}, "invalid_answer:missing_citations"),
-        ({**RIGHT, "answer": "See https://attacker.io/p1."}, "invalid_answer:unsupported_link"),
-        (RIGHT, "success"),
-    ],
+    (WRONG, "invalid_answer:contradicts_source"),
+    ({**RIGHT, "citations": []}, "invalid_answer:missing_citations"),
+    ({**RIGHT, "answer": "See https://attacker.io/p1."}, "invalid_answer:unsupported_link"),
+    (RIGHT, "success"),
 )
 def test_guards_decide_as_they_do_without_instructions(answer, reason):
     """Instructions that ask a model to ignore the sources change no verdict on what it then writes."""

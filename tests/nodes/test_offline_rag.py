@@ -15,15 +15,10 @@ from guardgraph.nodes.offline.tools import plan_offline_step
 from guardgraph.state.rag import RAG_REASONS
 
 
-def chunks(*texts, **fields):
-    return [
-        {"doc_id": f"d{place}", "title": "", "section": "", "updated_at": "2026-01-15", "text": text, **fields}
-        for place, text in enumerate(texts)
-    ]
-
-
-def said(question, *texts, **fields):
-    return write_offline_answer({"question": question, "context_chunks": chunks(*texts, **fields)})
+def said(question, *texts, marked=False, **fields):
+    about = {"title": "", "section": "", "updated_at": "2026-01-15", **fields}
+    chunks = [{"doc_id": f"d{place}", "text": text, **about} for place, text in enumerate(texts)]
+    return write_offline_answer({"question": question, "context_chunks": chunks, "sentence_citations": marked})
 
 
 FOUND = []
@@ -47,8 +42,7 @@ def test_the_query_is_the_question():
     assert plan_offline_retrieval(view) == {"kind": "retrieve", "query": "Does P1 mean P1, or is P1 a SEV1?"}
 
 
-ASKED, P1 = "How fast is P1 answered?", "What is the P1 first response target"
-SLA, ZH = "What SLA applies to enterprise plan", "企业版的首次响应时间是多少"
+ASKED, ZH = "How fast is P1 answered?", "企业版的首次响应时间是多少"
 
 
 @each_row(
@@ -58,8 +52,6 @@ SLA, ZH = "What SLA applies to enterprise plan", "企业版的首次响应时间
     (ASKED, "Who answers it?", "Who answers it (How fast is P1 answered)?"),
     (ASKED, "How long does it take to get a refund?", "How long does it take to get a refund?"),
     (ASKED, "The invoices?", "The invoices (How fast is P1 answered)?"),
-    (f"{SLA}?", "And for P1 incidents?", f"{SLA} for P1 incidents?"),
-    (f"{P1}?", "And on the standard plan?", f"{P1} on the standard plan?"),
     ("What is SSO?", "Who wrote Hamlet?", "Who wrote Hamlet?"),
     ("Was gilt für P1?", "Und für den Standard-Tarif?", "Was gilt für P1 für den Standard-Tarif?"),
     (f"{ZH}？", "那P1呢？", f"那P1呢 ({ZH})?"),
@@ -133,22 +125,16 @@ def test_a_line_that_would_load_something_is_left_out():
     assert said("What is the fee of a plan?", text)["answer"] == shown
 
 
-RULE, UNDERLINE, FEES = "+------+", "====  =====", "| plan | fee |\n| --- | --- |"
+FEE, PLUS = "| plan | fee |", "| plus | 9 EUR |"
 
 
 @each_row(
     ("table", "shown"),
     ("| plan | fee\n\n| basic | free\n\n| plus | 9 EUR", "| plan | fee\n| plus | 9 EUR"),
-    (f"{FEES}\n| basic | free |\n| plus | 9 EUR |", f"{FEES}\n| plus | 9 EUR |"),
+    (f"{FEE}\n| --- | --- |\n| basic | free |\n{PLUS}", f"{FEE}\n| --- | --- |\n{PLUS}"),
     ("plan | fee\nplus | 9 EUR", "plan | fee\nplus | 9 EUR"),
-    (
-        f"{RULE}\n| plan | fee |\n+======+\n| basic | free |\n{RULE}\n| plus | 9 EUR |\n{RULE}",
-        f"{RULE}\n| plan | fee |\n+======+\n| plus | 9 EUR |",
-    ),
-    (
-        f"{UNDERLINE}\nplan  fee\n{UNDERLINE}\nfree  basic\nplus  9 EUR\n{UNDERLINE}",
-        f"{UNDERLINE}\nplan  fee\n{UNDERLINE}\nplus  9 EUR",
-    ),
+    (f"+-+-+\n{FEE}\n+=+=+\n| basic | free |\n+-+-+\n{PLUS}\n+-+-+", f"+-+-+\n{FEE}\n+=+=+\n{PLUS}"),
+    ("== ==\nplan fee\n== ==\nfree basic\nplus 9 EUR\n== ==", "== ==\nplan fee\n== ==\nplus 9 EUR"),
 )
 def test_a_table_of_any_format_is_its_head_and_the_rows_that_answer(table, shown):
     """Of a web page, whose rows blank lines part, of Markdown, and of both kinds of reStructuredText."""
@@ -172,9 +158,8 @@ def test_of_a_long_list_the_items_are_shown_that_answer():
 def test_of_short_chunks_the_sentences_that_answer_stand_alone(question, texts, answer):
     """Each has something of the question that the others lack; one that asks is none. Where they must, they cite."""
     assert said(question, *texts)["answer"] == (texts[answer] if isinstance(answer, int) else answer)
-    view = {"question": "What SLA applies and who pays?", "context_chunks": chunks("The SLA is 9 %. Ada pays.")}
-    cited = write_offline_answer({**view, "sentence_citations": True})["answer"]
-    assert cited == "The SLA is 9 %. [d0] Ada pays. [d0]"
+    cited = said("What SLA applies and who pays?", "The SLA is 9 %. Ada pays.", marked=True)
+    assert cited["answer"] == "The SLA is 9 %. [d0] Ada pays. [d0]"
 
 
 @each_row("question", "Who painted the ceiling?", "?", "Кто нарисовал потолок?", "谁画的天花板")

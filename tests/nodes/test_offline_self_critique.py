@@ -3,7 +3,6 @@
 import re
 from typing import Any
 
-import pytest
 from guard_cases import json_values
 from hypothesis import given
 from hypothesis import strategies as st
@@ -58,16 +57,13 @@ def reviewed(text: str, context: Any = CONTEXT) -> Any:
     return parse_critique(raw, policy=SelfCritiquePolicy(), max_risks=5, max_required_changes=5)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "context",
-    [
-        with_fields(),
-        INCIDENT,
-        with_fields(summary=None, updates=UPDATES),
-        with_fields(summary="<h2>What</h2><p>Card payments failed.<br>A certificate had <b>expired</b>.</p>"),
-        with_fields(runbook_path="docs/run.md", internal_notes="Call Jo.", _debug="x y z", slack_channel="#inc"),
-        {"incident": {name: value for name, value in INCIDENT.items() if name != "status"}},
-    ],
+    INCIDENT,
+    with_fields(summary=None, updates=UPDATES),
+    with_fields(summary="<h2>What</h2><p>Card payments failed.<br>A certificate had <b>expired</b>.</p>"),
+    with_fields(runbook_path="docs/run.md", internal_notes="Call Jo.", _debug="x y z", slack_channel="#inc"),
+    {"incident": {name: value for name, value in INCIDENT.items() if name != "status"}},
 )
 def test_an_update_says_status_what_happened_and_what_is_affected(context: dict[str, Any]) -> None:
     """However the records are laid out, customers read plain sentences, and nothing that is not for them."""
@@ -80,10 +76,45 @@ def test_an_update_says_status_what_happened_and_what_is_affected(context: dict[
     assert text == update(context)
 
 
+SORRY = "We apologize for the disruption."
+LATER = "Next actions: we will share confirmed details as soon as we have them."
+STORY = [f"Part {at} of the story goes on for a while." for at in range(41)]
+NEWS = [f"News {at} of the day." for at in range(42)]
+NAMED = [f"{'service' * 14} number {at}" for at in range(9)]
+NESTED = [[[["checkout"]]], [[[["refunds"]]]], {"name": [{"name": "cards"}]}, {"name": [{"name": ["invoices"]}]}]
+
+
+@each_row(
+    ("fields", "said"),
+    ({"next_actions": ["Monitor payments", "Call you"]}, "Next actions: we will monitor payments and Call you."),
+    ({"next_actions": "We rotate keys"}, "Next actions: We rotate keys."),
+    ({"next_actions": "E-mail all customers"}, "Next actions: we will E-mail all customers."),
+    ({"eta_minutes": 1}, "Estimated time to recovery: 1 minute. Timing may change as we learn more."),
+    ({"eta_days": 2, "eta_hours": 3}, "Estimated time to recovery: 3 hours. Timing may change as we learn more."),
+    ({"affected": NESTED}, f"Affected: checkout and cards. {SORRY} {LATER}"),
+    ({"affected": NAMED}, f"Affected: {', '.join(NAMED[:3])}, and {NAMED[3]}. {SORRY} {LATER}"),
+    ({"summary": "Cards failed."}, f"What was reported: Cards failed. {LATER}"),
+    ({"summary": "Resolved."}, LATER),
+    (
+        {"updates": [UPDATES[0], {"at": "2026-03-06T11:00:00Z", "text": "We found the cause."}, UPDATES[1]]},
+        f"What was reported: We look into failing card payments. Latest update: A new certificate is in place. {LATER}",
+    ),
+    (
+        {"summary": " ".join(STORY), "updates": " ".join(NEWS)},
+        f"What was reported: {' '.join(STORY[:8])} Latest update: {' '.join(NEWS[:17])} {LATER}",
+    ),
+)
+def test_an_update_says_what_its_records_say_and_what_comes_next(fields: dict[str, Any], said: str) -> None:
+    """Each list as far as it fits; of a story the beginning, beside the latest news; an estimate with its doubt."""
+    opening = "This is an update on the current incident. Current status: degraded."
+    assert update({"incident": {"status": "degraded", **fields}}) == f"{opening} {said}"
+
+
 @each_row(
     ("status", "said"),
     ("resolved", "Current status: resolved."),
     ({"indicator": "major", "description": "Partial outage"}, "Current status: Partial outage."),
+    (["degraded", "slow"], "Current status: degraded."),
     (None, "Current status: not given in our records."),
     ("Resolved (monitoring)", "Current status: we cannot yet confirm that it is Resolved (monitoring)"),
     ("restored, guaranteed", "Current status: what our records say of it is not yet confirmed."),
@@ -91,6 +122,10 @@ def test_an_update_says_status_what_happened_and_what_is_affected(context: dict[
 def test_an_update_never_loses_its_status(status: Any, said: str) -> None:
     """One that may not be claimed is stated as what the records say, in words that claim nothing more."""
     assert said in update({**with_fields(status=status), "policy_hints": {"avoid_absolute_guarantees": True}})
+
+
+DOUBT = 'MUST_INCLUDE "Timing may change as we learn more"'
+WORKAROUND = {**hinted(required_sections=["known_workaround"]), "known_workaround": "Use bank transfer."}
 
 
 @each_row(
@@ -102,22 +137,15 @@ def test_an_update_never_loses_its_status(status: Any, said: str) -> None:
         hinted(max_length_increase_pct=50),
         ['MUST_INCLUDE "Customer impact: 27% of checkouts are affected and 3.4% of payments are failing"'],
     ),
-    (
-        GOOD,
-        {**hinted(required_sections=["known_workaround"]), "known_workaround": "Use bank transfer."},
-        ['MUST_INCLUDE "Known workaround: Use bank transfer"'],
-    ),
-    (
-        GOOD.replace("Thank", "We expect recovery in 45 minutes. Thank"),
-        hinted(max_length_increase_pct=1),
-        ['MUST_INCLUDE "Timing may change as we learn more"'],
-    ),
+    (GOOD, WORKAROUND, ['MUST_INCLUDE "Known workaround: Use bank transfer"']),
+    (GOOD.replace("Thank", "We expect recovery in 45 minutes. Thank"), hinted(max_length_increase_pct=1), [DOUBT]),
+    ("We expect it again in 45 minutes.", {"incident": {}}, [DOUBT]),
 )
 def test_a_finding_is_a_change_that_mends_it(text: str, context: Any, changes: list[str]) -> None:
     """Claims go, missing sections and a word of doubt come; nothing to find means nothing to change."""
     verdict = reviewed(text, context)
     assert verdict["required_changes"] == changes
-    assert verdict["decision"] == ("revise" if changes else "approve")
+    assert (verdict["decision"], verdict["severity"]) == (("revise", "medium") if changes else ("approve", "low"))
     assert reviewed(apply_required_changes(text, changes), context)["decision"] == "approve"
 
 
@@ -126,6 +154,7 @@ def test_a_finding_is_a_change_that_mends_it(text: str, context: Any, changes: l
     ("All is resolved.", CONTEXT),
     (f'{GOOD} He said "all is resolved" today.', CONTEXT),
     (GOOD, hinted(required_sections=["root_cause"])),
+    (f"{'It rained, and many waited for a long time. ' * 4}The incident is closed.", {"incident": {}}),
     (GOOD + " Resolved one. Resolved two. Resolved 3. Resolved four. Resolved five. Resolved six.", CONTEXT),
 )
 def test_what_no_patch_mends_is_escalated(text: str, context: Any) -> None:

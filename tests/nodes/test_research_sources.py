@@ -48,13 +48,8 @@ def test_odd_urls_never_end_the_run():
         f"https://{cases.SLA_HOST}/a",
     ]
     reader = cases.reads()
-    parts = {
-        "search": cases.hits(*ODD, *spellings),
-        "reader": reader,
-        "extractor": cases.quotes(),
-        "writer": lambda view: CITE_ONE,
-    }
-    result = check_result(RESEARCH_REASONS, cases.research(budget=TEN, **parts))
+    parts = {"search": cases.hits(*ODD, *spellings), "reader": reader, "extractor": cases.quotes()}
+    result = check_result(RESEARCH_REASONS, cases.research(budget=TEN, **parts, writer=lambda view: CITE_ONE))
     assert cases.read_urls(reader) == [spellings[0]]
     assert result["aggregate"]["denied_sources"] == []
     assert (result["aggregate"]["urls_found"], result["aggregate"]["urls_after_dedupe"]) == (len(ODD) + 5, 1)
@@ -107,14 +102,12 @@ def paused(before, context, **parts):
     return result, {name: made[name].calls[earlier[name] :] for name in PARTS}
 
 
+READING = dict.fromkeys(("source_guard", "read", "pages_guard", "extract", "notes_guard"), "read_extract")
+WRITING = dict.fromkeys(("verify_guard", "synthesize", "answer_guard"), "synthesize")
+
+
 @pytest.mark.paired
-@pytest.mark.parametrize(
-    ("before", "phase"),
-    [
-        *((node, "read_extract") for node in ("source_guard", "read", "pages_guard", "extract", "notes_guard")),
-        *((node, "synthesize") for node in ("verify_guard", "synthesize", "answer_guard")),
-    ],
-)
+@pytest.mark.parametrize(("before", "phase"), [*READING.items(), *WRITING.items()])
 @pytest.mark.parametrize("context", [cases.lists(execution=[]), cases.lists(policy=[])])
 def test_a_source_switched_off_meanwhile_is_not_used(before, phase, context):
     """Wherever a run was interrupted, a resume under a tighter context stops it, and nobody is shown anything."""
@@ -133,12 +126,11 @@ def test_an_answer_from_a_source_that_is_off_is_not_given():
     assert result["invalid_citations"] == ["n1"]
 
 
-@each_row("most", 120, 60, 20)
-def test_the_offline_brief_says_less_where_all_is_too_long(most):
-    """First without words of its own, then one claim alone, with what it cites."""
-    beside = {"quote": "x", "url": "https://a.io", "title": "", "published_at": ""}
-    three = [{"id": f"n{at}", "claim": f"Claim {'_abc'[at]} is here.", **beside} for at in (1, 2, 3)]
-    view = {"goal": cases.GOAL, "question": cases.QUESTION, "notes": three, "max_answer_chars": most}
-    proposed = offline_answer(view)
-    assert len(proposed["answer"]) <= most
-    assert proposed["citations"] == (["n1"] if most == 20 else ["n1", "n2", "n3"])
+@each_row(("most", "told"), (120, 3), (60, 3), (40, 2), (20, 1), (5, 1))
+def test_the_offline_brief_says_less_where_all_is_too_long(most, told):
+    """First without words of its own, then fewer claims, one at least, with what it cites."""
+    claims = [f"Claim {letter} is here." for letter in "abc"]
+    view = {"notes": [{"id": f"n{at}", "claim": claim} for at, claim in enumerate(claims)], "max_answer_chars": most}
+    text = f"Research brief: {' '.join(claims)} Timeline values are estimates and may change."
+    answer = text if most == 120 else " ".join(claims[:told])
+    assert offline_answer(view) == {"answer": answer, "citations": [f"n{at}" for at in range(told)]}

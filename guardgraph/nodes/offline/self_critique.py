@@ -82,7 +82,7 @@ def _list_shorts(fields: JsonValue, names: Sequence[str]) -> list[str]:
         return []
     found = (text for name in names for text in _find_texts(fields.get(name), _WORDS["name"]))
     said = (" ".join(_read_sentences(text)) for text in found if len(text) < 4 * _SHORT)
-    return list(dict.fromkeys(text.rstrip(".!") for text in said if 0 < len(text) <= _SHORT))
+    return list(dict.fromkeys(text.rstrip(".!") for text in said if text and len(text) <= _SHORT))
 
 
 def _join_items(items: list[str]) -> str:
@@ -189,7 +189,7 @@ def write_offline_draft(view: JsonObject) -> JsonObject:
     impact = [*dict.fromkeys(filter(None, map(update.write_section, ("customer_impact", "affected"))))]
     ahead = [*map(update.write_section, ("next_actions", "eta"))]
     after = [*impact, _LINES["apology"] if impact else "", *ahead]
-    story = update.write_story(_ROOM - sum(len(line) + 2 for line in (opening, status, *after, _LINES["more"])))
+    story = update.write_story(_ROOM - sum(len(line) + 2 for line in (opening, status, *after, _LINES["no_actions"])))
     told = [opening, status, *story, *after]
     if not any((*story, *after, update.status)):
         told = [opening, _LINES["more"]]
