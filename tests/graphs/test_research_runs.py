@@ -7,6 +7,7 @@ from hanging import released
 from recorded_runs import Kept
 from research_cases import ANSWER, NOTES, PAGES, PLAN, QUESTION, SAMPLE, denied, hits, quotes, reads, research
 from runs import BOTH, check_result, masked, run
+from tables import each_row
 
 from guardgraph import ConfigurationError, ResearchBudget, ResearchPolicy, create_research_agent, replay
 from guardgraph.state.research import DOMAIN_LISTS, RESEARCH_REASONS
@@ -115,14 +116,12 @@ def test_false_is_tighter():
     assert tightened.allowed_domains_policy == tightened.allowed_domains_execution == ("nasa.gov",)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("policy", "told"),
-    [
-        (ResearchPolicy(open=True), r"policy\.open: true wants trust"),
-        (OPEN.model_copy(update={"allowed_domains_policy": ("a.example",)}), "no list is allowed beside open: true"),
-        (ResearchPolicy(allowed_domains_policy=["*"]), "says open: true"),
-        (ResearchPolicy(denied_domains=["*"]), "no entry means every host"),
-    ],
+    (ResearchPolicy(open=True), r"policy\.open: true wants trust"),
+    (OPEN.model_copy(update={"allowed_domains_policy": ("a.example",)}), "no list is allowed beside open: true"),
+    (ResearchPolicy(allowed_domains_policy=["*"]), "says open: true"),
+    (ResearchPolicy(denied_domains=["*"]), "no entry means every host"),
 )
 def test_an_open_policy_has_tiers_and_no_lists(policy, told):
     """And no entry of a list means every host: what is open says so in a field of its own."""
@@ -149,14 +148,11 @@ def test_one_misquoted_note_of_six_is_left_out():
     assert result["history"][4]["dropped_notes"] == [{"id": "n3", "reason": NAMED}]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("policy", "context", "taken"),
-    [
-        (None, {"policy": {"on_unsupported": "mark"}}, TWO_NOTES),
-        (DROP, {"policy": {"on_unsupported": "stop"}}, TWO_NOTES),
-        (DROP, None, [MISQUOTED, MISQUOTED]),
-    ],
-    ids=["not loosened", "tightened", "none left"],
+    (None, {"policy": {"on_unsupported": "mark"}}, TWO_NOTES),
+    (DROP, {"policy": {"on_unsupported": "stop"}}, TWO_NOTES),
+    (DROP, None, [MISQUOTED, MISQUOTED]),
 )
 def test_the_run_stops_as_before(policy, context, taken):
     result = research(policy=policy, context=context, extractor=scripted_tool(taken))

@@ -5,6 +5,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from research_cases import note_pages
 from runs import THREAD, check_result
+from tables import each_row
 
 from guardgraph import ConfigurationError, ResearchPolicy, create_research_agent, load_trust, verify
 from guardgraph.state.research import RESEARCH_REASONS
@@ -85,13 +86,11 @@ def waiting(**policy):
     return agent, agent.invoke(GIVEN, THREAD)["waiting_for"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("policy", "why"),
-    [
-        ({"high_risk_terms": ("Fire at the Halden",)}, {"term": "Fire at the Halden"}),
-        ({"high_risk_scopes": ("domain:blog.test",)}, {"host": "blog.test"}),
-        ({"high_risk_tiers": ("unrated",)}, {"tier": "unrated", "url": "http://herald.test"}),
-    ],
+    ({"high_risk_terms": ("Fire at the Halden",)}, {"term": "Fire at the Halden"}),
+    ({"high_risk_scopes": ("domain:blog.test",)}, {"host": "blog.test"}),
+    ({"high_risk_tiers": ("unrated",)}, {"tier": "unrated", "url": "http://herald.test"}),
 )
 def test_a_topic_of_high_risk_waits_for_a_person(policy, why):
     """Who sees answer, claims, quotes and conflicts, and why they are asked; what they approve ends the run."""

@@ -24,6 +24,7 @@ from self_critique_cases import (
     resumed,
     revise,
 )
+from tables import each_row
 
 from guardgraph import ConfigurationError, create_self_critique_agent, replay
 from guardgraph.evidence.checking import find_derivation_problems
@@ -173,15 +174,13 @@ def test_a_run_goes_on_with_the_decision(decision, done, answer, mode):
     assert find_derivation_problems(graph.frame, recording) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("edited", "problem"),
-    [
-        (" ", "invalid_revised:empty"),
-        (f"{DRAFT} 31 servers failed.", "patch_violation:no_new_facts"),
-        (f"{DRAFT} See https://attacker.io/x.", "patch_violation:unsupported_link"),
-        (f"{DRAFT} It is resolved.", "patch_violation:restricted_claims"),
-        ("All is well with us here.", "patch_violation:too_large_edit"),
-    ],
+    (" ", "invalid_revised:empty"),
+    (f"{DRAFT} 31 servers failed.", "patch_violation:no_new_facts"),
+    (f"{DRAFT} See https://attacker.io/x.", "patch_violation:unsupported_link"),
+    (f"{DRAFT} It is resolved.", "patch_violation:restricted_claims"),
+    ("All is well with us here.", "patch_violation:too_large_edit"),
 )
 def test_an_edited_text_is_guarded_like_any_revision(edited, problem):
     """What a guard would refuse ends nothing: the run waits on, with the reason, and the next answer counts."""

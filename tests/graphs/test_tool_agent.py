@@ -158,14 +158,12 @@ def test_a_person_edits_a_call_and_this_very_call_is_made():
     assert replay(office_agent(calls(READ), calls(STOLEN), DONE), kept.runs[0]) == result
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("args", "problem"),
-    [
-        ({"to": "Mallory"}, "invalid_action:schema"),
-        ("all of it", "invalid_action:args"),
-        ({"to": "Mallory", "amount": 51}, "argument_denied:send_money.amount"),
-        ({"to": "Mallory", "amount": 3, "note": "mine"}, "argument_denied:send_money"),
-    ],
+    ({"to": "Mallory"}, "invalid_action:schema"),
+    ("all of it", "invalid_action:args"),
+    ({"to": "Mallory", "amount": 51}, "argument_denied:send_money.amount"),
+    ({"to": "Mallory", "amount": 3, "note": "mine"}, "argument_denied:send_money"),
 )
 def test_an_edited_call_needs_a_licence_like_any_other(args, problem):
     """Schema, limits and forced values hold for a person's arguments; what they refuse leaves the run waiting."""

@@ -22,21 +22,18 @@ def told(model):
     return [call.messages[0].content for call in model.calls]
 
 
-@pytest.mark.paired
-@pytest.mark.parametrize("factory", FACTORIES)
-@pytest.mark.parametrize(
+@each_row(
     ("given", "why"),
-    [
-        ("  \n", "not blank"),
-        (7, "a text"),
-        ("x" * (LONGEST_INSTRUCTIONS + 1), f"{LONGEST_INSTRUCTIONS + 1} characters"),
-        ("be \ud800 polite", "can be stored"),
-    ],
+    ("  \n", "not blank"),
+    (7, "a text"),
+    ("x" * (LONGEST_INSTRUCTIONS + 1), f"{LONGEST_INSTRUCTIONS + 1} characters"),
+    ("be \ud800 polite", "can be stored"),
 )
-def test_what_are_no_instructions_is_refused_by_name(factory, given, why):
+def test_what_are_no_instructions_is_refused_by_name(given, why):
     """A factory names the argument, what was given and what is allowed, before anybody is asked."""
-    with pytest.raises(g.ConfigurationError, match=rf"^instructions: .*{why}"):
-        factory(instructions=given)
+    for factory in FACTORIES:
+        with pytest.raises(g.ConfigurationError, match=rf"^instructions: .*{why}"):
+            factory(instructions=given)
 
 
 def test_whoever_writes_is_told_them_behind_the_prompt():

@@ -110,10 +110,11 @@ def test_of_several_passages_the_best_are_shown_under_their_headings():
 
 
 def test_no_bare_link_and_no_line_alone_is_an_answer():
-    """What a reader would skip is left out of a passage, and a label alone of what is shown of a page."""
+    """What a reader would skip is left out of a passage, as a label is of sentences; code that is cut off ends."""
     shown = ["Install acme:", "```bash\npip install acme\n```", "It needs the runtime of the vendor."]
     link = "[The vendor](https://vendor.example.com/runtime)"
     assert said(HOW, "\n\n".join([*shown[:2], link, shown[2]]))["answer"] == "\n\n".join(shown)
+    assert said(HOW, "\n\n".join(shown[:2])[:-4])["answer"] == "\n\n".join(shown[:2])
     text = f"{('A receipt names the sum, and it is kept for as long as the law has it. ' * 7)[:-1]}\n\nStripe: invoice."
     assert said("What does Stripe call it?", text)["answer"] == text
 
