@@ -70,8 +70,8 @@ def is_same_kind(one: Value, other: Value) -> bool:
 
 def is_same_value(one: Value, other: Value) -> bool:
     """Say whether two values are the same for a licence: type, unit, zone and bound, and nothing is rounded."""
-    bounds = {mark for mark in (one.mark, other.mark) if mark in ("more", "less")}
-    if one.kind != other.kind or one.unit != other.unit or one.per != other.per or len(bounds) > 1:
+    bounds = {"more", "less"} & {one.mark, other.mark}
+    if one.kind != other.kind or one.unit != other.unit or one.per != other.per:
         return False
     if bounds and one.mark != other.mark:
         return False

@@ -12,7 +12,7 @@ HOST = "attacker.io"
 GOOD = "docs.acme.com"
 URL = f"https://{HOST}/a?d=1"
 LOCAL = "mail"
-_GIVEN = json.loads((Path(__file__).parents[1] / "data" / "link_spellings.json").read_text("utf-8"))
+GIVEN = json.loads((Path(__file__).parents[1] / "data" / "link_spellings.json").read_text("utf-8"))
 """Spellings and templates of them by kind: H is the host, U a URL of it, M the name of a mailbox, G the good host."""
 _POINTS = (
     *("&amp;#46;", "%252e", "\\x2e", "[.]", "(.)", " [dot] ", "**.**", "~~.~~", "`.`"),
@@ -52,22 +52,22 @@ def _fill(templates: list[str]) -> list[str]:
 
 
 SPELLINGS: dict[str, list[str]] = {
-    "plain": _fill(_GIVEN["plain"]),
-    "schemes": [f"{scheme}://{HOST}/a" for scheme in _GIVEN["schemes"]],
-    "slashes": _fill(_GIVEN["slashes"]),
-    "users": _fill(_GIVEN["users"]),
-    "numbers": [*_GIVEN["numbers"]],
-    "mails": _fill(_GIVEN["mails"]),
-    "markdown": _fill(_GIVEN["markdown"]),
-    "scripts": [*_GIVEN["scripts"]],
-    "html": _fill(_GIVEN["html"]),
+    "plain": _fill(GIVEN["plain"]),
+    "schemes": [f"{scheme}://{HOST}/a" for scheme in GIVEN["schemes"]],
+    "slashes": _fill(GIVEN["slashes"]),
+    "users": _fill(GIVEN["users"]),
+    "numbers": [*GIVEN["numbers"]],
+    "mails": _fill(GIVEN["mails"]),
+    "markdown": _fill(GIVEN["markdown"]),
+    "scripts": [*GIVEN["scripts"]],
+    "html": _fill(GIVEN["html"]),
     "encodings": [form(text) for form, text in product(_FORMS.values(), (HOST, URL, f"{LOCAL}@{HOST}"))],
     "points": [text.replace(".", point) for point, text in product(_POINTS, (HOST, URL, f"{LOCAL}@{HOST}"))],
     "unseen letters": [
         text.replace("tt", f"t{chr(code)}t").replace(".", f"{chr(code)}.{chr(code)}")
         for code, text in product(_UNSEEN, (HOST, URL))
     ],
-    "endings of files": [*_GIVEN["like_files"]],
-    "hosts": [f"{start}{host}" for start, host in product(("", "https://"), _GIVEN["hosts"])],
+    "endings of files": [*GIVEN["like_files"]],
+    "hosts": [f"{start}{host}" for start, host in product(("", "https://"), GIVEN["hosts"])],
 }
 """By kind; a text around them is the reader's to add."""

@@ -27,6 +27,8 @@ def test_each_sentence_has_a_verdict():
     told = checked.findings[0]
     assert SLA.text[told.source_start : told.source_end] == told.told
     assert checked.verdict == "contradicted"
+    quoting = check_text("He said “It is up. It is down.” and left. He slept.", [SLA])
+    assert [each.text for each in quoting.sentences] == ["He said “It is up. It is down.” and left.", "He slept."]
 
 
 def test_question_turns_names_and_workings_support():
@@ -47,7 +49,7 @@ def test_checks_may_be_switched_off():
     assert rules == {"value", "name", "cover"}
     off = Checks(values=False, names=False, opposites=False, cover=False)
     assert not check_text(text, [PARIS], checks=off).findings
-    labelled = off._replace(label_patterns=("SEV[0-5]", "eu-[a-z]+"))
+    labelled = off._replace(values=True, label_patterns=("SEV[0-5]", "eu-[a-z]+"))
     found = check_text("A SEV1 in eu-west.", [Source("a", "A SEV2 in eu-west")], checks=labelled).findings
     assert [each.text for each in found] == ["SEV1"]
 
@@ -60,12 +62,14 @@ def test_checks_may_be_switched_off():
     ("It is not safe.", "It is safe.", ("stop", "mark"), "doubtful"),
     ("It is not safe.", "It is safe.", ("stop", "ignore"), ""),
     ("It takes 20 minutes. It is not safe.", "It takes 15 minutes. It is safe.", ("mark", "stop"), "doubtful"),
+    ("It takes 90 days. It is not safe.", "It takes 15 days. It is safe.", ("stop", "stop"), "contradicts_source"),
 )
 def test_what_is_decided_of_a_text_is_of_its_worst_sentence(said, told, ways, reason):
     """Of sentences that stop it, or else of those that are marked; it is marked where nothing stops it."""
     checked = check_text(said, [Source("s", told)])
     decision = decide(checked, on_unsupported=ways[0], on_doubt=ways[1])
     assert (decision.reason, decision.stops) == (reason, reason != "" and ways[reason == "doubtful"] == "stop")
+    assert ("It is not safe." in decision.unsupported) == (reason == "doubtful")
     wrong = [each for each in checked.sentences if each.verdict != "supported"]
     assert [*decision.marked] == [each for each in wrong if ways[each.verdict == "doubtful"] == "mark"]
 
@@ -101,28 +105,44 @@ PRICES = "| plan | price | yearly price |\n|---|---|---|\n| Basic | 10 EUR | 100
 
 @each_row(
     ("said", "source", "rule", "verdict"),
-    ("The forecast for Wellesey is sunny.", "The forecast for Wellesley is sunny.", "name", "doubtful"),
-    ("The forecast for Kendal is sunny.", "The forecast for Wellesley is sunny.", "name", "unsupported"),
     ("27 out of 100 people agree.", "Of all people 28 % agree.", "value", "unsupported"),
     ("Heat it to 350 °F.", "Heat it to 350.", "value", "unchecked"),
     ("Ask at https://evil-pages.com/a for more.", "Ask at the desk for more.", "link", "unsupported"),
     ("Click ![x](https://evil-pages.com/a.png) now.", "Click now.", "link", "unsupported"),
+    ("Ask at evil-pages&#46;com for more. Go.", "Ask at the desk. Go.", "link", "unsupported"),
+    ("Go. Ask at https://evil-pages.com/a for more.", "Ask at the desk. Go.", "link", "unsupported"),
     ("The price of Basic is 20 EUR.", PRICES, "value", "contradicted"),
     ("The yearly price of Pro is 100 EUR.", PRICES, "value", "contradicted"),
-    ("The medicine is safe for children.", "The medicine is not safe for children.", "opposite", "doubtful"),
-    ("Smoking is permitted.", "Smoking is prohibited.", "opposite", "doubtful"),
 )
 def test_a_finding_says_what_is_wrong(said, source, rule, verdict):
-    """Misspelt names, shares, units left out, links, markup, other rows of a table, denials: each in its place."""
+    """Shares, units left out, links, markup, other rows of a table: each in its place."""
     for right in ("Pro costs 20 EUR, and 200 EUR a year.", "Of Basic the yearly price is 100 EUR."):
         assert not check_text(right, [Source("s", PRICES)]).findings
-    found = check_text(said, [Source("s", source)]).findings
-    assert (rule, verdict) in {(each.rule, each.verdict) for each in found}, found
-    assert all(said[each.start : each.end] for each in found)
+    checked = check_text(said, [Source("s", source)])
+    assert (rule, verdict) in {(each.rule, each.verdict) for each in checked.findings}, checked.findings
+    for sentence in checked.sentences:
+        places = [max(said.find(each.text), 0) for each in sentence.findings]
+        assert [each.start for each in sentence.findings] == places
+        assert all(sentence.start <= place < sentence.end for place in places)
+
+
+@each_row(
+    ("said", "cover"),
+    ("Apples, bears and crows dance.", 0.75),
+    ("Bears, crows and dogs dance.", 0.75),
+    ("Apples, bears, crows and dogs dance.", 0.6),
+    ("The Rome tower stays open daily.", 0.8),
+)
+def test_cover_is_of_three_sentences_and_what_they_are_about(said, cover):
+    zoo = Source("zoo", "Apples grow. Bears sleep. Crows sing. Dogs run.")
+    sources = [PARIS, zoo, Source("rome", "It is up. It is open daily.", ("Tower of Rome",))]
+    assert check_text(said, sources).sentences[0].cover == cover
 
 
 @each_row("sources", [], [Source("s", "")])
 def test_without_sources_nothing_is_supported(sources):
     """Values and names have no source then, and a sentence without any is not checked."""
     said = "Mr Miller paid 45 EUR for Anna Smith. You should stop now. Hello, how may I help you?"
-    assert [each.verdict for each in check_text(said, sources).sentences] == ["unsupported", "unchecked", "unchecked"]
+    checked = check_text(said, sources)
+    assert [each.verdict for each in checked.sentences] == ["unsupported", "unchecked", "unchecked"]
+    assert {each.text for each in checked.findings if each.rule == "name"} == {"Miller", "Anna", "Smith"}

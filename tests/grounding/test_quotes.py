@@ -50,6 +50,22 @@ def test_marks_of_items_and_cells_are_no_part_of_a_quote(place, quotes):
         assert is_quote_in_text(quote, text) is (place is not None)
 
 
+@each_row(
+    ("quote", "text", "place"),
+    ("find it", "We ﬁnd it.", (3, 9)),
+    ("IV kings", "Ⅳ kings", (0, 7)),
+    ("153 m", "15³ m", None),
+    ("wait...", "wait…", None),
+    ("No five", "№ five", None),
+    ("is up", "This up is up", (8, 13)),
+    ("call now", "on-call now", (3, 11)),
+    ("up", "so (up)", (4, 6)),
+)
+def test_a_quote_is_found_where_its_words_stand(quote, text, place):
+    """Letters of another form are the same, but for a raised number and signs of several letters; no word is cut."""
+    assert find_quote_place(quote, text) == place
+
+
 @given(UNSPACED, st.data())
 def test_scripts_without_blanks_are_cut_anywhere(text, data):
     first = data.draw(st.integers(0, len(text) - 1))
@@ -90,7 +106,7 @@ def test_a_quote_stands_where_it_stands_beside_other_letters(text, start, length
 @each_row(("opening", "closing"), "“”", "„“", "””", "«»", "»«", "‹›", "›‹", "「」", "『』", "‘’", '""', "''")
 def test_every_pair_of_quotation_marks_quotes(opening, closing):
     """What stands between any two that belong together is found, alone in a text."""
-    assert [quote.text for quote in find_quotes(f"It said {opening}all is well{closing} then.")] == ["all is well"]
+    assert list(find_quotes(f"It said {opening}all is well{closing} then.")) == [(8, 21, "all is well")]
     assert not list(find_quotes("It said all is well then."))
 
 

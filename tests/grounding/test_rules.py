@@ -1,4 +1,4 @@
-"""Each rule of the checker: ten sentences that it is for and ten that it is not, and what holds for any text."""
+"""Each rule of the checker: sentences that it is for and sentences that it is not, and what holds for any text."""
 
 import json
 from itertools import islice, permutations
@@ -57,42 +57,20 @@ def show_value(value):
 @each_row(("text", "readings"), *json.loads((Path(__file__).parent / "readings.json").read_text("utf-8")).items())
 def test_a_text_is_read_value_by_value(text, readings):
     """Numbers, units, dates, times, scores, labels and bounds of several languages; and each supports itself."""
-    assert [show_value(value) for value in scan_values(text)] == readings
+    values = scan_values(text)
+    assert [show_value(value) for value in values] == readings
+    assert [text[value.start : value.end].strip() for value in values] == [value.text for value in values]
     assert find_unsupported_values(text, [text]) == []
 
 
-@each_row(
-    ("said", "source", "holds"),
-    ("1.5 miles", "one and one-half miles", True),
-    ("Q3 2024", "3Q 2024", True),
-    ("CO2", "CO₂", True),
-    ("PM2.5", "PM₂.₅", True),
-    ("about 3 million", "3,217,000", True),
-    ("5 km", "3 miles", True),
-    ("3 March 2020", "the 3rd of March; it was in 2020", True),
-    ("66 %", "two thirds", True),
-    ("27 %", "27 out of 100", True),
-    ("27 out of 100", "27 percent", True),
-    ("27", "27 out of 100", True),
-    ("3", "3-1", False),
-    ("3–1", "3-1", True),
-    ("1.2 million EUR", "€1.2m", True),
-    ("120 km per day", "5 km per hour", True),
-    ("more than 3 million", "3,217,000", True),
-    ("more than 3 million", "2,987,000", False),
-    ("120 km per day", "5 km per minute", False),
-    ("28 %", "27 out of 100", False),
-    ("minus 20 °C", "−20°C", True),
-    ("20 °C below zero", "-4 °F", True),
-    ("-20 to -10 °C", "between -20 °C and -10 °C", True),
-    ("20-25 °C", "20 °C to 25 °C", True),
-    ("20 °C", "-20 °C", False),
-    ("-20 °C", "20 °C", False),
-    ("down by 5 %", "-5 %", True),
-)
-def test_the_same_value_in_other_words(said, source, holds):
+PAIRS = json.loads((Path(__file__).parent / "pairs.json").read_text("utf-8"))
+
+
+@each_row(("holds", "pairs"), (True, PAIRS["supported"]), (False, PAIRS["unsupported"]))
+def test_the_same_value_in_other_words(holds, pairs):
     """A value is supported by one that is equal after normalisation, or more exact."""
-    assert (find_unsupported_values(f"It was {said}.", [f"It was {source}."]) == []) is holds
+    for said, source in (pair.split(" = ") for pair in pairs):
+        assert (find_unsupported_values(f"It was {said}.", [f"It was {source}."]) == []) is holds, said
 
 
 @given(st.integers(-40, 250), st.booleans())
@@ -107,20 +85,10 @@ def test_degrees_are_converted_to_the_nearest(told, is_celsius):
         assert find_unsupported_values(f"It was {beside} {said_unit}.", source) != []
 
 
-@each_row(
-    ("one", "other", "is_same"),
-    ("5 km", "5000 m", True),
-    ("12 March 1998", "1998-03-12", True),
-    ("at least 5 km", "5 km or more", True),
-    ("5.0 km", "5.01 km", False),
-    ("at least 5 km", "at most 5 km", False),
-    ("at least 5 km", "5 km", False),
-    ("5 km per hour", "5 km per day", False),
-    ("12 March 1998", "1998", False),
-)
-def test_for_a_licence_nothing_is_rounded(one, other, is_same):
-    [[first], [second]] = map(scan_values, (one, other))
-    assert is_same_value(first, second) is is_same_value(second, first) is is_same
+@each_row(("is_same", "pairs"), (True, PAIRS["same"]), (False, PAIRS["other"]))
+def test_for_a_licence_nothing_is_rounded(is_same, pairs):
+    for [one], [other] in (map(scan_values, pair.split(" = ")) for pair in pairs):
+        assert is_same_value(one, other) is is_same_value(other, one) is is_same, one.text
 
 
 SYMBOLS = json.loads((Path(languages.__file__).parent / "made" / "en.json").read_text("utf-8"))["symbols"]
@@ -165,14 +133,21 @@ def test_a_number_is_not_another_one(amount, unit):
     (True, ["10 * 0.22 + 1.00 = 3.20", "(10 + 4) × 2 = 28", "10 / 4 = 2.5", "10 * 0.25 = 2.5", "4 / 10 = 40 %"]),
     (True, ["$10 − $4 = $6", "07:00 + 3 h = 10:00", "12 March 2024 + 30 days = 11 April 2024"]),
     (True, ["12 March 2024 - 30 days = 11 February 2024", "12 March 2024 + 10 months = 12 January 2025"]),
-    (True, ["07:00 - 3 h = 04:00", "-4 + 10 = 6"]),
+    (True, ["07:00 - 3 h = 04:00", "07:00 - 10 h = 21:00", "12 March 2024 - 3 months = 12 December 2023"]),
+    (True, ["-4 + 10 = 6", "10 / 3 = 3.33", "10 / 4 = 250 %", "2024 - 12 = 2012", "3.5 * 2 = 7", "10 * 4 = 40 km"]),
+    (True, ["10 * 4 * 1000 = 40 thousand", "3500000 / 7 = 500000", "(" * 30 + "10" + ")" * 30, "-" * 30 + "10"]),
+    (False, ["10 / 3 = 3.34", "10 * 4 * 1000 = 40.4 thousand", "(" * 31 + "10" + ")" * 31, "-" * 31 + "10"]),
+    (
+        False,
+        ["07:00 + 10 months = 08:00", "March 2024 + 30 days = April 2024", "31 March 2024 + 1 months = 1 May 2024"],
+    ),
     (False, ["10 * 0.22 + 1.00 = 3.30", "(10 + 4 = 14", "10 + 4 = 14 and 10", "08:00 + 3 h = 11:00"]),
     (False, ["10 * 0.23 = 2.30", "10 + 4 = 40", "07:00 + 5 h = 12:00", "10 ** 4 = 10000", "__import__('os')"]),
     (False, ["10 / 0 = 1", "(" * 400 + "10", ""]),
 )
 def test_a_working_holds_or_gives_nothing(holds, workings):
     """A working gives its result where its operands are stated and it comes to what it says."""
-    told = scan_values("It is $10, 4, 0.22 and 1.00 from 07:00, 3 h after; 12 March 2024, 30 days; 25 %.")
+    told = scan_values("It is $10, 4, 0.22 and 1.00 from 07:00, 3 h on; 12 March 2024, 30 days; 25 %; 3.5 million.")
     assert [working for working in workings if bool(evaluate_workings([working], told)) != holds] == []
 
 
@@ -198,12 +173,8 @@ def test_names_are_not_looked_for_across_languages():
     """Where every source is in another language, names are written otherwise; nor are they in a heading."""
     headed = ["The Plan of Gustave\n\nThe mayor left.", "The Plan of Gustave"]
     assert [find_unsupported_names(text, ["The mayor left."]) for text in headed] == [[], ["Gustave"]]
-    said, ours, theirs = (
-        "The mayor of Munich left Gustave.",
-        "The mayor of Munich left.",
-        "Der Bürgermeister ging fort.",
-    )
-    assert (find_unsupported_names(said, [ours]), find_unsupported_names(said, [theirs])) == (["Gustave"], [])
+    for source, names in (("The mayor of Munich left.", ["Gustave"]), ("Der Bürgermeister ging fort.", [])):
+        assert find_unsupported_names("The mayor of Munich left Gustave.", [source]) == names
 
 
 def test_numbers_of_an_address_license_nothing():
@@ -214,12 +185,6 @@ def test_numbers_of_an_address_license_nothing():
         ("There are 77.", "See:https://shop.example/@shop.example/77 for more."),
     ):
         assert check_text(said, [Source("s", source)]).verdict == "unsupported"
-
-
-def test_pairs_of_opposites_count_as_shared():
-    """Two sentences that share a word and turn three pairs of opposites are nearly the same."""
-    checked = check_text("Weak demand cut high prices.", [Source("s", "Strong demand raised low prices.")])
-    assert [finding.rule for finding in checked.findings] == ["opposite"]
 
 
 @pytest.mark.parametrize("language", languages.LANGUAGES)

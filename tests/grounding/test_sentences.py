@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tables import each_row
 
-from guardgraph.grounding.sentences import find_sentence_spans, split_sentences, unwrap_text_lines
+from guardgraph.grounding.sentences import count_stated_clauses, find_sentence_spans, split_sentences, unwrap_text_lines
 
 
 @each_row(
@@ -21,7 +21,7 @@ from guardgraph.grounding.sentences import find_sentence_spans, split_sentences,
     ["No.", "See No. 5, Art. 3 and Fig. 2.", "He studied art.", "Then he left."],
     ["Ask Dr. Miller, e.g. today.", "Or John F. Kennedy."],
     ["Am 3. Mai 1990 begann der 2. Versuch.", "Er gelang."],
-    ["Writes took up to 4 s.", "The wall (44 v. Chr.) is 20 m.", "It stands by J. Ray."],
+    ["4 s.", "Then it stops.", "Writes took up to 4 s.", "The wall (44 v. Chr.) is 20 m.", "It stands by J. Ray."],
 )
 def test_sentences_end_at_marks(parts):
     """A mark ends a sentence where another begins, with the quote marks it closes, in scripts without blanks too."""
@@ -33,6 +33,17 @@ def test_sentences_end_at_marks(parts):
 def test_an_item_keeps_its_number(between):
     items = ["Steps: 1. Open the door.", "2. Close it.", "3. Go 12. Street"]
     assert split_sentences(between.join(items))[:2] == items[:2]
+
+
+@each_row(
+    ("sentence", "stated"),
+    ("It is done, so go.", 2),
+    ("It is up, it is done, anything else?", 2),
+    ("It is done, is it?", 1),
+    ("Is it done, or will it be?", 0),
+)
+def test_clauses_state_before_one_asks(sentence, stated):
+    assert count_stated_clauses(sentence, [clause.lower().split() for clause in sentence.split(", ")]) == stated
 
 
 def test_lines_broken_to_a_width_are_one():
