@@ -42,7 +42,7 @@ def test_a_new_input_begins_a_run(name, mode, moment):
 
 
 @pytest.mark.paired
-@pytest.mark.parametrize("thread", [None, ["1"], 1.5, "", "a\x00b"])
+@pytest.mark.parametrize("thread", [None, ["1"], 1.5, "", "a\x00b", True])
 @pytest.mark.parametrize("mode", BOTH)
 def test_a_checkpointer_needs_a_thread(thread, mode):
     """Without a thread, runs of strangers would share one: it is one clear error, with nothing run."""

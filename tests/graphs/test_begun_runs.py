@@ -17,6 +17,7 @@ from guardgraph.grammar import Policy
 from guardgraph.testing import InMemoryRecorder
 
 nobody_hangs_on = pytest.fixture(autouse=True)(released)
+RECEIPT = {"status": "recorded", "seq": 7, "hash": "ab"}
 SERVED = {"graph_id": "g", "run_id": "r1"}
 REQUESTS = [({"request_key": "order 7", **SERVED}, "order 7"), (SERVED, "r1"), ({"run_id": "r1"}, None)]
 
@@ -41,6 +42,7 @@ class Telling(InMemoryRecorder):
     def record(self, run):
         self.order.append("record")
         super().record(run)
+        return {"seq": 7, "hash": "ab", "more": 1}
 
     def look_up(self, request):
         return self.order.append("tool") or "ann"
@@ -51,7 +53,7 @@ def test_a_recorder_is_told_before_anything_is_called(mode):
     """Once for each run, in every way of running; the ending has the same id."""
     kept = Telling()
     result = run(triage(tool=kept.look_up, recorder=kept), TICKET, mode)
-    assert kept.order == ["begin", "tool", "record"]
+    assert (kept.order, result["audit"]) == (["begin", "tool", "record"], RECEIPT)
     [begun], [ended] = kept.begun, kept.runs
     assert begun["run_id"] == result["run_id"] == ended["run_id"]
     same = ("format", "guardgraph", "pattern", "graph", "input", "policy", "budget")
@@ -85,7 +87,7 @@ def test_another_run_goes_on_and_says_that_its_beginning_is_not_on_record(mode, 
     kept = Telling(OSError("the disk is full"))
     result = run(triage(recorder=kept, tool=kept.look_up), TICKET, mode)
     assert kept.order == ["begin", "tool", "record"]
-    assert result["audit"] == {"unbegun": {"type": "OSError", "message": "the disk is full"}}
+    assert result["audit"] == {"unbegun": {"type": "OSError", "message": "the disk is full"}, **RECEIPT}
     assert all(said in caplog.text for said in ("recorder.begin failed", result["run_id"]))
     assert "unbegun" not in json.dumps(kept.runs)
 
@@ -94,9 +96,11 @@ def test_another_run_goes_on_and_says_that_its_beginning_is_not_on_record(mode, 
 def test_a_recorder_that_hangs_is_left_after_its_timeout(mode):
     kept = InMemoryRecorder()
     kept.timeout, kept.begin = 0.05, hang
-    must = run(triage(policy=Audited(audit_required=True), recorder=kept), TICKET, mode)
+    must, graph = run(triage(policy=Audited(audit_required=True), recorder=kept), TICKET, mode), triage(recorder=kept)
     assert (must["stop_reason"], must["details"]["type"]) == ("audit_unavailable", "TimeoutError")
-    assert run(triage(recorder=kept), TICKET, mode)["audit"]["unbegun"]["type"] == "TimeoutError"
+    for begin, timeout, error in ((hang, 0.05, "TimeoutError"), (hang, "1", "TypeError"), (awaited, 9, "TypeError")):
+        kept.begin, kept.timeout = begin, timeout
+        assert run(graph, TICKET, mode)["audit"]["unbegun"]["type"] == error
 
 
 async def awaited(given):

@@ -1,12 +1,13 @@
 """Who asks: a caller is strict, nothing tightens it, and the server's user becomes one."""
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
-from runs import BOTH, run
+from runs import BOTH, THREAD, on_thread, run
 from tables import each_row
 from ticket_pattern import TICKET, triage
 
-from guardgraph import Caller, ConfigurationError, RagContext, ResearchContext
+from guardgraph import Caller, ConfigurationError, InputError, RagContext, ResearchContext
 from guardgraph.grammar import Pass
 from guardgraph.state.context import build_server_caller
 from guardgraph.testing import InMemoryRecorder
@@ -83,6 +84,10 @@ def test_a_graph_inside_another_one_is_asked_by_the_same_caller():
     assert RagContext.within(ResearchContext()) is None
     for context in (ResearchContext(caller=ADA), RagContext(caller=ADA)):
         assert RagContext.within(context) == RagContext(caller=ADA)
+    inner = triage(recorder=(kept := InMemoryRecorder()))
+    parent = StateGraph(dict, context_schema=ResearchContext).add_node("node", inner).add_edge(START, "node").compile()
+    parent.invoke(TICKET, context=ResearchContext(caller=ADA))
+    assert kept.runs[0]["visits"][0]["opening"]["context"] == {"caller": ADA.model_dump(mode="json")}
     with pytest.raises(ConfigurationError, match=r"^context\.caller\.user: a text is required; given: 5$"):
         RagContext.within({"caller": {"user": 5}})
 
@@ -106,6 +111,21 @@ def test_on_a_server_whoever_is_signed_in_asks():
     assert opening["caller"] == {"tenant": "acme", "user": "ada", "groups": ["press", "ops"]}
     assert asked_by({**SERVED, "langgraph_auth_user": NOBODY})[0] is None
     assert asked_by(SERVED)[0] is None
+
+
+@pytest.mark.parametrize("mode", BOTH)
+def test_a_result_is_for_the_caller_it_was_made_for(mode):
+    """Of a thread whose run is over, the same caller gets it again, its groups in any order; another one an error."""
+    graph = triage(checkpointer=InMemorySaver())
+    made = graph.invoke(TICKET, THREAD, context={"caller": ADA})
+    for context in (None, {"caller": {"user": "ada"}}, {"caller": ADA.model_copy(update={"groups": ("ops",)})}):
+        with pytest.raises(InputError, match=r"^thread_id: the run of this thread is over, and was made for another"):
+            run(graph, None, mode, config=THREAD, context=context)
+    context = {"caller": {"tenant": "acme", "user": "ada", "groups": ["ops", "press"]}}
+    served = on_thread(**SERVED, langgraph_auth_user=Attributes(FIELDS))
+    assert graph.invoke(None, THREAD, context=context) == graph.invoke(None, served) == made
+    nobodys = graph.invoke(TICKET, THREAD)
+    assert graph.invoke(None, THREAD, context=context) == nobodys
 
 
 @pytest.mark.paired

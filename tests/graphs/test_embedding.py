@@ -31,6 +31,7 @@ def follow(stream, act=lambda chunk: None):
 def test_a_graph_can_be_part_of_a_chain():
     chain = RunnableLambda(lambda text: {"ticket": text}) | triage() | (lambda result: result["stop_reason"])
     assert (chain.invoke("x"), asyncio.run(chain.ainvoke("x"))) == ("success", "success")
+    assert [result["label"] for result in asyncio.run(triage().abatch([TICKET, TICKET], [{}, {}]))] == ["bug", "bug"]
     assert (RunnableLambda(dict) | triage().bind(context=TIGHT)).invoke(TICKET)["stop_reason"] == "invalid_label"
     parts = [AddableDict(ticket="The invoice"), AddableDict(ticket=" is wrong")]
     assert [masked(result) for result in triage().transform(iter(parts))] == [masked(triage().invoke(TICKET))]
@@ -55,10 +56,21 @@ def test_a_subgraph_obeys_what_its_parent_s_context_says_to_it(schema, context, 
     assert parent.compile().invoke(TICKET, context=context) == {"stop_reason": reason}
 
 
+@pytest.mark.parametrize("node", ["label", "lookup", "routed"])
+def test_a_context_that_cannot_be_read_closes_a_resumed_subgraph_where_it_stood(node):
+    inner, state = triage(), TypedDict("Mine", {"ticket": str, "stop_reason": str, "details": dict})
+    inner.interrupt_before_nodes = [node]
+    parent = StateGraph(state).add_node("triage", inner).add_edge(START, "triage").compile(checkpointer=InMemorySaver())
+    parent.invoke(TICKET, THREAD)
+    result = parent.invoke(None, THREAD, context={"policy": {"lables": []}})
+    assert (result["stop_reason"], "lables" in result["details"]["message"]) == (f"guard_error:{node}", True)
+
+
 def test_every_form_of_events_and_output_works():
     """LangGraph's typed output, its event streams and its other stream modes tell the same run."""
     graph, expected = triage(), masked(triage().invoke(TICKET))
     assert masked(graph.invoke(TICKET, version="v2").value) == expected
+    assert masked(asyncio.run(graph.ainvoke(TICKET, version="v2")).value) == expected
     values = masked(list(graph.stream(TICKET, stream_mode="values"))[-1])
     assert {key: values[key] for key in expected} == expected
     kept = {"run", "given", "log", "calls:label", "calls:lookup", "task", "accepted_label", "accepted_duty"}

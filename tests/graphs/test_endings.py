@@ -4,6 +4,7 @@ import argparse
 import json
 import logging
 from dataclasses import fields
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,12 @@ def test_a_terminal_that_fails_ends_stopped(body):
         result = triage(lambda view, proposed=proposed: proposed, bodies={node: body}).invoke(TICKET)
         assert (result["stop_reason"], result["phase"]) == (f"guard_error:{node}", phase)
         assert content(result).keys() == {"details"}
+
+
+def test_what_a_terminal_returns_is_plain_json():
+    ends = {"spam": lambda state, run: {"outcome": StrEnum("Ending", ["SPAM"]).SPAM, "label": "spam"}}
+    result = triage(lambda view: {"label": "spam"}, bodies=ends).invoke(TICKET)
+    assert (result["outcome"], type(result["outcome"])) == ("spam", str)
 
 
 def lie(monkeypatch: Any, module: Any, name: str, key: str, told: Any) -> None:
@@ -101,6 +108,8 @@ def test_a_terminal_that_lies_closes_the_run(name, monkeypatch):
     assert verify(agent) == []
     assert (result["stop_reason"], result["path"][-1]) == (f"result_differs:{key}", "stop_guard_error")
     assert result["details"].keys() == {"accepted", "returned"}
+    assert "nothing" not in result["details"].values()
+    assert callable(told) or result["details"]["returned"] in (told, json.dumps(told))
     assert key not in result or key == "tool_calls"
 
 
@@ -192,8 +201,14 @@ def test_a_tool_that_would_end_the_process_has_failed(mode):
         assert (result["stop_reason"], result["details"]["type"]) == ("tool_invalid_output:lookup", "SystemExit")
         result = run(agent(called, None), QUESTION, mode)
         assert (result["status"], result["phase"], result["details"]["type"]) == ("stopped", "plan", "SystemExit")
-    result = run(triage(bodies={"label_guard": lambda state, run: leaves(state)}), TICKET, mode)
-    assert result["stop_reason"] == "guard_error:label_guard"
+
+    def look_up(state, run):
+        yield Call("tool", lambda request: "Ada", {})
+        leaves(state)
+
+    for node, body in (("label_guard", lambda state, run: leaves(state)), ("lookup", look_up)):
+        result = run(triage(bodies={node: body}), TICKET, mode)
+        assert (result["stop_reason"], result["details"]["type"]) == (f"guard_error:{node}", "SystemExit")
 
 
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])

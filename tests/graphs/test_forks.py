@@ -142,7 +142,7 @@ def test_a_fork_goes_on_from_a_checkpoint_of_a_run():
     with pytest.raises(InputError, match="the latest checkpoint of its thread"):
         graph.invoke(None, on_thread(**places))
     places["checkpoint_map"] = {"": before(graph, "lookup")}
-    assert graph.invoke(None, on_thread(**places))["status"] == "ok"
+    assert graph.invoke(None, on_thread(**places))["forked_from"]["checkpoint"] == places["checkpoint_map"][""]
 
 
 def test_a_client_that_asks_again_for_a_fork_goes_on_with_it(bank):

@@ -26,7 +26,7 @@ from tool_pattern import (
 )
 
 import guardgraph.grammar as gg
-from guardgraph import ToolBudget, ToolRule, replay, verify
+from guardgraph import ConfigurationError, ToolBudget, ToolRule, replay, verify
 from guardgraph.plain.hashing import digest
 from guardgraph.state.review import hash_licence
 from guardgraph.testing import InMemoryRecorder
@@ -50,6 +50,12 @@ def trusted(*steps, mode="invoke", recorder=None, context=None, **given):
     given.setdefault("bodies", TRUSTING)
     graph = desk_graph(planning(*steps), desk, checkpointer=InMemorySaver(), recorder=recorder, **given)
     return run(graph, TASK, mode, config=THREAD, context=context), desk
+
+
+def test_a_context_denies_and_rules_tools_that_there_are():
+    for field, said in (("denied_tools", ["send_mony"]), ("rules", {"send_mony": {"effect": "read"}})):
+        with pytest.raises(ConfigurationError, match=rf"^context\.policy\.{field}: .*did you mean 'send_money'\?$"):
+            trusted([READ], context={"policy": {field: said}})
 
 
 @pytest.mark.parametrize("mode", BOTH)
@@ -116,12 +122,6 @@ def calling(named, args, **said):
         return {"raw_results": [outcome.packed()]}
 
     return body
-
-
-def test_another_argument_than_was_shown_is_refused():
-    bodies = {"write_approved": calling("send_money", sent(901)["args"])}
-    result, desk, _ = reviewed_run([READ], [STOLEN], bodies=bodies)
-    assert (result["stop_reason"], desk.made) == ("not_approved:send_money", [READ])
 
 
 def check_loosely(state, run):

@@ -67,14 +67,16 @@ def test_lists_are_tightened_and_never_loosened():
 
 
 @pytest.mark.parametrize(("reading", "paid"), [(5, 0), (6, 1)], ids=["before the calls", "between two writes"])
-def test_a_tool_denied_meanwhile_is_not_called(reading, paid):
+@pytest.mark.parametrize("said", [{"denied_tools": ["send_money"]}, {"enabled": False}], ids=["denied", "switched off"])
+def test_a_tool_denied_meanwhile_is_not_called(said, reading, paid):
     """Each licensed call asks again, after the guard has let it through; what was done stays done, and on record."""
     readings, desk, recorder = [{}] * (reading - 1), Desk(), InMemoryRecorder()
-    live = live_policy(lambda: readings.pop() if readings else {"denied_tools": ["send_money"]}, every=0)
+    live = live_policy(lambda: readings.pop() if readings else said, every=0)
     made = pattern(planning([PAY, PAY]), desk, bodies=TRUSTING, budget=ToolBudget(max_same_call=2))
     graph = made.compile(checkpointer=InMemorySaver(), recorder=recorder, live=live)
     result = graph.invoke(TASK, THREAD)
-    assert (result["stop_reason"], result["phase"], len(desk.made)) == ("tool_denied:send_money", "act", paid)
+    reason = "switched_off" if "enabled" in said else "tool_denied:send_money"
+    assert (result["stop_reason"], result["phase"], len(desk.made)) == (reason, "act", paid)
     [kept] = recorder.runs
     assert [call["tool"] for call in kept["calls"] if "effect" in call] == ["send_money"] * paid
     assert replay(graph, kept) == result
@@ -95,7 +97,10 @@ def test_what_cannot_be_read_counts_as_before_for_a_while(stale_for):
         assert result["details"] == {"type": "OSError", "message": "disk"}
 
 
-@pytest.mark.parametrize("said", [{"denied_sources": "all"}, {"denied_source": []}, {"check_values": True}, [], None])
+WRONG = [{"denied_sources": "all"}, {"denied_source": []}, {"check_values": True}, [], None]
+
+
+@pytest.mark.parametrize("said", [*WRONG, {"denied_sources": {"a"}}, {"switched": {"by": "ada"}}])
 def test_what_is_wrong_closes_the_run(said):
     """An unknown field, a setting that is not live, a wrong type: nobody knows what was meant."""
     result = agent(live=live_policy(lambda: said, every=0)).invoke(QUESTION)
@@ -105,8 +110,8 @@ def test_what_is_wrong_closes_the_run(said):
 def test_a_reading_counts_for_its_interval_and_one_that_hangs_has_failed():
     operator = Operator()
     live = live_policy(operator, every=60)
+    assert asyncio.run(agent(live=live).ainvoke(QUESTION))["stop_reason"] == "success"
     agent(live=live).invoke(QUESTION)
-    asyncio.run(agent(live=live).ainvoke(QUESTION))
     assert operator.readings == 1
     slow = live_policy(lambda: time.sleep(5) or {}, every=60, timeout=0.05)
     assert agent(live=slow).invoke(QUESTION)["details"]["type"] == "TimeoutError"

@@ -22,7 +22,9 @@ NO_ANSWERS = [
 def test_a_waiting_run_shows_what_a_person_has_to_decide(saver, tmp_path):
     """It says who asks, what is shown and the hash that the answer has to name, and how the run went so far."""
     with saver(tmp_path) as checkpointer:
-        shown = waiting(refund(checkpointer=checkpointer))
+        graph = refund(checkpointer=checkpointer)
+        shown = waiting(graph)
+        assert [*graph.stream(None, THREAD)] == [{"__interrupt__": (shown["__interrupt__"][0],)}]
     [interrupted] = shown.pop("__interrupt__")
     asked = shown.pop("waiting_for")
     assert asked == interrupted.value == {"node": "approve", "shown": SHOWN, "hash": asked["hash"]}
@@ -159,7 +161,9 @@ def test_a_person_is_asked_inside_a_graph_of_ones_own(inside, mode):
         config = {"configurable": {"thread_id": decision}}
         [asked] = run(desk, ORDER, mode, config=config)["__interrupt__"]
         assert (asked.value["node"], asked.value["shown"]) == ("approve", SHOWN)
-        result = run(desk, Command(resume={"hash": asked.value["hash"], "decision": decision}), mode, config=config)
+        answer = {"hash": asked.value["hash"], "decision": decision}
+        resume = answer if decision == "approve" else {asked.id: answer}  # LangGraph's map of answers by interrupt
+        result = run(desk, Command(resume=resume), mode, config=config)
         assert result["stop_reason"] == reason
         assert result.get("payment") == ("paid 30 for A7" if decision == "approve" else None)
 

@@ -20,31 +20,37 @@ def end(state, run):
     return {"outcome": "labelled", "label": state["accepted_label"]}
 
 
-def small(guard, **compiled):
-    """Return a small graph whose guard behind the proposal has this name."""
+def small(entry="request_guard", guard="judge", ending="done", **compiled):
+    """Return a small graph whose nodes have these names."""
     p = Pattern(REASONS, state=State, input=In, output=Out, policy=Policy(), budget=Budget())
-    p.entry("request_guard", check_request, writes=["task"], to="ask")
+    p.entry(entry, check_request, writes=["task"], to="ask")
     p.propose("ask", label(is_bug), phase="label", reads=["task"], writes=["proposed_label"], to=guard)
-    p.guard(guard, judge, phase="label", reads=["proposed_label"], writes=["accepted_label"], to="done", stops=["llm"])
-    p.terminal("done", end, phase="lookup", reads=["accepted_label"], writes=["outcome", "label"])
+    p.guard(guard, judge, phase="lookup", reads=["proposed_label"], writes=["accepted_label"], to=ending, stops=["llm"])
+    p.terminal(ending, end, phase="label", reads=["accepted_label"], writes=["outcome", "label"])
     return p.compile(name="small", **compiled)
 
 
 @pytest.mark.paired
 @pytest.mark.parametrize("mode", BOTH)
-@pytest.mark.parametrize("given", [None, Command(resume="x")], ids=["None", "an answer"])
-def test_a_run_whose_next_node_was_renamed_is_stopped(mode, given):
-    """The run ends with a stop reason, its id and its record, and the thread is free for the next one."""
+@pytest.mark.parametrize(
+    ("left", "given", "phase"),
+    [("request_guard", None, "label"), ("judge", Command(resume="x"), "label"), ("done", None, "lookup")],
+)
+def test_a_run_whose_next_node_was_renamed_is_stopped(left, given, phase, mode):
+    """In the phase in which it was left, with a stop reason, its id and its record; the thread is free for the next."""
     saver = InMemorySaver()
-    before, after = small("judge", checkpointer=saver), small("judge_label", checkpointer=saver)
-    before.invoke(TICKET, THREAD, interrupt_before=["judge"])
-    began = before.get_state(THREAD).values["run"]
+    before, after = small(checkpointer=saver), small("entry", "judge_label", "ended", checkpointer=saver)
+    path = ["request_guard", "ask", "judge", "done"]
+    path = path[: path.index(left)]
+    before.invoke(TICKET, THREAD, interrupt_before=[left])
+    began = before.get_state(THREAD).values.get("run")
     result = check_result(REASONS, run(after, given, mode, config=THREAD))
-    assert (result["stop_reason"], result["phase"], result["run_id"]) == ("guard_error:door", "label", began)
-    message = "the run's next node is judge, which is not of this graph"
-    assert content(result) == {"details": {"type": "StrayRun", "message": message, "given": "judge"}}
-    assert result["path"] == ["request_guard", "ask", "stop_guard_error"]
-    assert result["timeline"][1]["proposal"] == {"label": "bug"}
+    assert (result["stop_reason"], result["phase"]) == ("guard_error:door", phase)
+    assert began in (None, result["run_id"])
+    message = f"the run's next node is {left}, which is not of this graph"
+    assert content(result) == {"details": {"type": "StrayRun", "message": message, "given": left}}
+    assert result["path"] == [*path, "stop_guard_error"]
+    assert not path or result["timeline"][1]["proposal"] == {"label": "bug"}
     assert "guard_error:door" in report(result).html
     assert after.invoke(None, THREAD) == result
     assert after.get_state(THREAD).next == ()

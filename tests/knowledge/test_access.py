@@ -9,7 +9,7 @@ from rag_agents import CANDIDATE, POLICY, QUESTION, agent, agent_with
 from runs import BOTH, THREAD, check_result, halt_before, run
 from tables import each_row
 
-from guardgraph import Caller, InputError, RagBudget, replay, report
+from guardgraph import Caller, RagBudget, replay, report
 from guardgraph.state.context import Access, is_access_allowed, normalize_document_access
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import InMemoryRecorder, ScriptedChatModel, scripted_tool
@@ -168,19 +168,6 @@ def test_nobody_is_shown_a_stop_that_was_judged_for_another(other):
     assert SECRET not in json.dumps(result) + report(result, graph).html
     [recording] = recorder.runs
     assert replay(graph, recording) == result
-
-
-@pytest.mark.paired
-@pytest.mark.parametrize("mode", BOTH)
-@pytest.mark.parametrize("other", [EVE, {**ADA, "groups": []}, None])
-def test_a_finished_answer_is_for_the_caller_it_was_made_for(other, mode):
-    """Of a thread whose run is over, the same caller gets the result again, and another one an error."""
-    graph = agent_with(HERS, answer=ANSWER, checkpointer=InMemorySaver())
-    made = graph.invoke(QUESTION, THREAD, context=context(ADA))
-    with pytest.raises(InputError, match="made for another caller") as error:
-        run(graph, None, mode, config=THREAD, context=context(other))
-    assert "ada" not in str(error.value)
-    assert graph.invoke(None, THREAD, context=context(ADA)) == made
 
 
 def test_tenants_users_and_groups_are_letters_and_no_bytes():

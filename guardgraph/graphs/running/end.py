@@ -309,7 +309,7 @@ def _collect_so_far(part: Part, state: JsonObject, reason: str) -> JsonObject:
     return {key: value for key, value in found.items() if value is not _MISSING and value not in (None, [], {}, "")}
 
 
-def _find_refused_answer(frame: Frame, state: JsonObject) -> JsonObject:
+def _find_refused_answer(frame: Frame, state: JsonObject) -> JsonObject | None:
     """Return the last answer that guards refused, as data; nothing where they let it through, or there is none."""
     log: list[LogEntry] = state["log"]
     written = [at for at, line in enumerate(log) if line["node"] in frame.answers]
@@ -319,11 +319,11 @@ def _find_refused_answer(frame: Frame, state: JsonObject) -> JsonObject:
         way: Mapping[str, Any] = next(after, {})
         known = frame.catalogue.find(reason) if (reason := way.get("reason")) else None
         if way.get("verdict") == "pass":
-            return {}
+            return None
         text = _read_written_text(state, log[at]["node"], at, frame)
         if known is not None and known.family not in _UNREFUSING and text:
             return {"text": text, "reason": reason, **way.get("answer", {})}
-    return {}
+    return None
 
 
 _UNREFUSING: Final = ("budget", "guard_error", "llm", "review")

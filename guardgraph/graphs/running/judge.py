@@ -52,7 +52,7 @@ def run_guard(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, vis
             told["rest"] = {"writes": writes, "steps": steps}
         update = _lead_to_last_answer(part, stop, update, run, told) or update
         update = {**told.pop("writes", {}), **update}
-        if stop.answer is not None and "verdict" not in told:
+        if stop.answer is not None:
             told["answer"] = make_storable_json(stop.answer, around=1)
     if (ended := update.pop(ENDED_RUN, None)) is not None:
         said: JsonObject = {"verdict": "limit", "to": update["route"], "reason": ended["reason"], "refused": ended}

@@ -49,9 +49,6 @@ class PolicySource(Protocol):
     def read(self, policy: Settings) -> PolicyLook:
         """Return what it says to a graph with this policy."""
 
-    async def aread(self, policy: Settings) -> PolicyLook:
-        """Return what it says, without blocking the event loop."""
-
 
 class LivePolicy:
     """A live policy; `live_policy` makes one. It is read once for all agents that it is given to."""
@@ -66,7 +63,7 @@ class LivePolicy:
         """The last reading of the source, which may have been left behind."""
         self._given: Any = None
         self._error: BaseException | None = None
-        self._read_at: float | None = None
+        self._read_at = -float("inf")
         self._parsed: dict[type[Settings], tuple[object, PolicyLook]] = {}
         self._last_good: dict[type[Settings], tuple[PolicyLook, float]] = {}
 
@@ -91,7 +88,7 @@ class LivePolicy:
                     known = self._parsed.get(kind)
                     if known is None or known[0] is not self._given:
                         known = self._parsed[kind] = (self._given, parse_live_policy(self._given, policy))
-                    self._last_good[kind] = (known[1], now if self._read_at is None else self._read_at)
+                    self._last_good[kind] = (known[1], self._read_at)
                     return known[1]
                 except ConfigurationError as wrong:
                     error = wrong
@@ -108,7 +105,7 @@ class LivePolicy:
         return self.read(policy)
 
     def _is_reading_due(self, now: float) -> bool:
-        return self._read_at is None or now - self._read_at >= self.every
+        return now - self._read_at >= self.every
 
     def _await_policy_source(self) -> tuple[Any, BaseException | None]:
         if self._reading is not None and not self._reading.done():
@@ -215,10 +212,6 @@ class RecordedLive:
         said = {SWITCHED: dict(reading["switched"])} if "switched" in reading else {}
         look = parse_live_policy({**reading["policy"], **said}, policy)
         return PolicyLook(reading, look.overlay)
-
-    async def aread(self, policy: Settings) -> PolicyLook:
-        """Return the next reading."""
-        return self.read(policy)
 
 
 def shorten_reading(reading: LiveReading, noted: list[LiveReading], log: list[LogEntry]) -> LiveReading:
