@@ -377,7 +377,7 @@ def _list_inherited_families(
     asked = {other.name for other in declared.values() if other.kind == "propose" and item.name in other.to}
     refusing = [other for other in declared.values() if asked.intersection(other.again)]
     families = deduplicate_names([family for other in refusing for family in other.stops])
-    return tuple(family for family in families if family in again and family not in item.stops)
+    return tuple(family for family in families if family in again)
 
 
 def _lead_to_last_answer(declared: Mapping[str, Declaration], catalogue: Catalogue) -> dict[str, Declaration]:
@@ -395,8 +395,7 @@ def _lead_to_last_answer(declared: Mapping[str, Declaration], catalogue: Catalog
         if item.kind != "guard":
             return item
         limits = (limit,) if name in first - {limit} and not item.entry and "budget" in item.stops else ()
-        missing = [family for family in families if family not in item.families]
-        return replace(item, limits=limits, inherits=(*item.inherits, *(missing if name in last else ())))
+        return replace(item, limits=limits, inherits=(*item.inherits, *(families if name in last else ())))
 
     return {name: lead(name, item) for name, item in declared.items()}
 

@@ -60,7 +60,7 @@ def declare_answer_guard(
     ends, judged = answer.ends, [] if verifier is None else [VERIFY, SUPPORT_GUARD]
     chain = [guard.node_name for guard in guards]
     _check_guard_names(p, chain, {name, *to, *ends, *judged})
-    behind = [*chain, *judged[:1]]
+    behind = [*chain, *judged]
     ways = dict.fromkeys(ends, behind[0]) if behind else {}
     led = dict.fromkeys(ways.get(way, way) for way in to)
     p.guard(name, own_guards.lead_guard(body, ways), to=[*led], again=again)

@@ -104,7 +104,8 @@ def read_reported_run(
     drawn: Diagram | None = None
     catalogue: Catalogue | None = None
     if graph is not None:
-        drawn, catalogue = make_diagram(graph, plain), Topology(graph).catalogue
+        drawn, frame = make_diagram(graph, plain), Topology(graph).frame
+        catalogue = None if frame is None else frame.catalogue
     else:
         for number, name in enumerate(taken.path, 1):
             if name in (START, END):

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from cli_runs import CONTROL, empty_folder, refused, run
+from tables import each_row
 
 from guardgraph import check_answer
 
@@ -63,23 +64,21 @@ def test_a_table_counts_what_is_let_through_and_what_labels_say_of_it(here):
     assert (done.exit_code, "required" in done.stdout) == (3, True)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("words", "said"),
-    [
-        ("--data rows.jsonl --fail-under 100.1", "--fail-under: a number from 0 to 100"),
-        ("right.txt --source docs --fail-under 5", "given: 5 without --data"),
-        ("right.txt --source docs --json --markdown", "--json, --markdown: one of them is allowed"),
-        ("right.txt --data rows.jsonl", "ANSWER or --data is required, and not both"),
-        ("right.txt", "--source: a file, a folder or a URL is required; given: none"),
-        ("answer.pdf --source docs", "ANSWER 'answer.pdf': a file that ends in .md, "),
-        ("nul.txt --source docs", "text is required; it holds a NUL character"),
-        ("latin.md --source docs", "ANSWER 'latin.md': UTF-8 text is required"),
-        ("right.txt --source blank.txt", "a text is required; given: a blank one"),
-        ("right.txt --source HTTP://[", "no address of a page"),
-        ("right.txt --source nowhere", "--source 'nowhere': a file or a folder is required"),
-        ("right.txt --source docs/handbook.md --html a.pdf", "--html: a name that ends in .html is required"),
-        ("right.txt --source docs/handbook.md --html none/a.html", "--html 'none/a.html': cannot be written: No such"),
-    ],
+    ("--data rows.jsonl --fail-under 100.1", "--fail-under: a number from 0 to 100"),
+    ("right.txt --source docs --fail-under 5", "given: 5 without --data"),
+    ("right.txt --source docs --json --markdown", "--json, --markdown: one of them is allowed"),
+    ("right.txt --data rows.jsonl", "ANSWER or --data is required, and not both"),
+    ("right.txt", "--source: a file, a folder or a URL is required; given: none"),
+    ("answer.pdf --source docs", "ANSWER 'answer.pdf': a file that ends in .md, "),
+    ("nul.txt --source docs", "text is required; it holds a NUL character"),
+    ("latin.md --source docs", "ANSWER 'latin.md': UTF-8 text is required"),
+    ("right.txt --source blank.txt", "a text is required; given: a blank one"),
+    ("right.txt --source HTTP://[", "no address of a page"),
+    ("right.txt --source nowhere", "--source 'nowhere': a file or a folder is required"),
+    ("right.txt --source docs/handbook.md --html a.pdf", "--html: a name that ends in .html is required"),
+    ("right.txt --source docs/handbook.md --html none/a.html", "--html 'none/a.html': cannot be written: No such"),
 )
 def test_wrong_words_are_told_in_one_line(words, said):
     assert said in refused(run("check", *words.split()))

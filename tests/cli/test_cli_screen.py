@@ -7,6 +7,7 @@ import pytest
 from cli_runs import CONTROL, empty_folder, run
 from openai_server import OpenAIServer, answer
 from rich.cells import cell_len
+from tables import each_row
 
 from guardgraph.cli.shell import escape_for_terminal, escape_to_one_line
 from guardgraph.cli.views import describe_printed_step
@@ -77,14 +78,12 @@ def test_plain_text():
     assert escape_to_one_line("a\n\n b\r\nc\x1b") == r"a;  b; c\x1b"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("kind", "writes", "shown"),
-    [
-        ("propose", {"refusal": {"reason": "source_denied:x", "evidence": {}}}, "refused: source_denied:x"),
-        ("act", {"refusal": {"reason": "max_seconds", "evidence": {}}}, "refused: max_seconds"),
-        ("act", {"found": "[]"}, "done"),
-        ("propose", {"proposed": Outcome("text", "no\nJSON " * 50, {"proposer": "m"}).packed()}, "m: no JSON no JSON"),
-    ],
+    ("propose", {"refusal": {"reason": "source_denied:x", "evidence": {}}}, "refused: source_denied:x"),
+    ("act", {"refusal": {"reason": "max_seconds", "evidence": {}}}, "refused: max_seconds"),
+    ("act", {"found": "[]"}, "done"),
+    ("propose", {"proposed": Outcome("text", "no\nJSON " * 50, {"proposer": "m"}).packed()}, "m: no JSON no JSON"),
 )
 def test_what_a_node_decided(kind, writes, shown):
     told = describe_printed_step({"kind": kind, "writes": ["proposed"]}, writes)

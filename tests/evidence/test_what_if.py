@@ -158,8 +158,6 @@ def test_a_run_that_was_changed_costs_no_other_one(change, tmp_path):
     ("arguments", "message"),
     ({"candidate": 7}, r"^candidate: a guarded graph or module:factory is required; given: int$"),
     ({"candidate": "rag"}, r"^candidate: module:factory is required, such as .*; given: 'rag'$"),
-    ({"candidate": "nowhere:rag"}, r"^candidate 'nowhere:rag': ModuleNotFoundError: "),
-    ({"candidate": "guardgraph:verify"}, r"^candidate 'guardgraph:verify': TypeError: "),
     ({"candidate": triage(), "budget": STRICT}, r"^budget: for a candidate that is module:factory; "),
 )
 def test_a_candidate_that_is_none_is_refused(arguments, message):

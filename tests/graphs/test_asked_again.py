@@ -9,6 +9,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from rag_agents import CANDIDATE
 from runs import THREAD, check_result, halt_before, run
 from self_critique_cases import DRAFT, GIVEN, NOTE, REVISE, REVISED
+from tables import each_row
 
 from guardgraph import RagPolicy, create_rag_agent, create_self_critique_agent
 from guardgraph.state.rag import RAG_REASONS
@@ -71,28 +72,24 @@ willing = partial(wrong)
 willing.asked_again = True
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("answerer", "ends"),
-    [
-        (wrong, "stopped"),
-        (RunnableLambda(wrong), "stopped"),
-        (RunnableLambda(wrong).with_config(metadata={"asked_again": "yes"}), "stopped"),
-        (willing, "ok"),
-        (RunnableLambda(wrong).with_config(metadata={"asked_again": True}), "ok"),
-    ],
+    (wrong, "stopped"),
+    (RunnableLambda(wrong), "stopped"),
+    (RunnableLambda(wrong).with_config(metadata={"asked_again": "yes"}), "stopped"),
+    (willing, "ok"),
+    (RunnableLambda(wrong).with_config(metadata={"asked_again": True}), "ok"),
 )
 def test_a_function_or_runnable_is_asked_again_where_it_says_so(answerer, ends):
     assert ask(None, planner=lambda view: PLAN, answerer=answerer)["status"] == ends
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("second", "why"),
-    [
-        (Reply("", refusal="No."), "llm_refused"),
-        ("no JSON", "llm_invalid_json"),
-        (RuntimeError("a defect"), "llm_bad_response"),
-        (AssertionError("a defect"), "guard_error:generate"),
-    ],
+    (Reply("", refusal="No."), "llm_refused"),
+    ("no JSON", "llm_invalid_json"),
+    (RuntimeError("a defect"), "llm_bad_response"),
+    (AssertionError("a defect"), "guard_error:generate"),
 )
 def test_where_no_other_proposal_comes_the_stop_is_the_refusal(second, why):
     """`details.again` says why there is none; the evidence is that of what was refused."""

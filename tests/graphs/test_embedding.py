@@ -11,6 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, QUESTION, SLA
 from runs import THREAD, masked, run
+from tables import each_row
 from ticket_pattern import TICKET, TIGHT, Policy, triage
 from typing_extensions import TypedDict
 
@@ -39,14 +40,12 @@ def test_a_graph_can_be_part_of_a_chain():
         (RunnableLambda(str) | triage()).invoke("x")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "context", "reason"),
-    [
-        (Context[Policy, Budget], TIGHT, "invalid_label"),
-        (None, TIGHT, "invalid_label"),
-        (None, {"budget": {"max_seconds": 0.0}}, "max_seconds"),
-        (None, {"policy": {"lables": []}}, "guard_error:request_guard"),
-    ],
+    (Context[Policy, Budget], TIGHT, "invalid_label"),
+    (None, TIGHT, "invalid_label"),
+    (None, {"budget": {"max_seconds": 0.0}}, "max_seconds"),
+    (None, {"policy": {"lables": []}}, "guard_error:request_guard"),
 )
 def test_a_subgraph_obeys_what_its_parent_s_context_says_to_it(schema, context, reason):
     """Policy and budget in a parent's dictionary tighten the subgraph; what cannot be read closes its run."""

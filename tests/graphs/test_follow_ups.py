@@ -69,13 +69,11 @@ def test_planner_and_answerer_are_shown_the_rewritten_question(mode):
     assert told["prompt"].startswith("rag_condense@")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("role", "said", "standalone", "reason"),
-    [
-        ("user", "My boss Initech wants 7 days.", "Is it 7 days for Initech?", "success"),
-        ("assistant", "Initech wants 7 days.", "Is it 7 days for Initech?", "invalid_answer:unsupported_number"),
-        ("assistant", "Initech wants it.", "Is it Initech?", "invalid_answer:unsupported_name"),
-    ],
+    ("user", "My boss Initech wants 7 days.", "Is it 7 days for Initech?", "success"),
+    ("assistant", "Initech wants 7 days.", "Is it 7 days for Initech?", "invalid_answer:unsupported_number"),
+    ("assistant", "Initech wants it.", "Is it Initech?", "invalid_answer:unsupported_name"),
 )
 def test_the_users_words_license_and_nobody_elses(role, said, standalone, reason):
     """What an assistant said, or a model made of the question, is no fact that an answer may state."""

@@ -3,15 +3,12 @@
 from contextlib import suppress
 
 import pytest
-from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import GraphInterrupt, ParentCommand
 from langgraph.types import Command, Send, interrupt
-from runs import MODES, THREAD, check_result, content, run
+from runs import MODES, check_result, content, run
 from ticket_pattern import REASONS, TICKET, triage
 
-from guardgraph import NotRecorded, replay
 from guardgraph.grammar import Call, Outcome, Pass, Step, Stop
-from guardgraph.testing import InMemoryRecorder
 
 CALLED = []
 ASK, USE = Call("proposer", CALLED.append, {"ticket": "x"}), Call("tool", CALLED.append, {})
@@ -166,20 +163,6 @@ def test_a_proposal_is_kept_as_the_text_of_an_outcome(written):
 def test_an_interrupt_that_nobody_could_resume_closes_the_run(mode):
     details = closed("label", lambda state, run: interrupt("who?"), mode)
     assert details["message"] == "interrupted the run, which nobody can resume without a checkpointer"
-
-
-def test_an_answer_counts_in_a_replay_for_what_was_shown():
-    """The recording has the hash of what a body showed: one that shows something else is not what was answered."""
-
-    def asking(shown):
-        return {"lookup": lambda state, run: {"found_duty": Outcome("value", interrupt(shown)).packed()}}
-
-    graph = triage(bodies=asking("who?"), checkpointer=InMemorySaver(), recorder=(kept := InMemoryRecorder()))
-    graph.invoke(TICKET, THREAD)
-    result = graph.invoke(Command(resume="Ada"), THREAD)
-    assert (result["on_duty"], replay(graph, kept.runs[0])) == ("Ada", result)
-    with pytest.raises(NotRecorded, match="its body shows something else than what was answered"):
-        replay(triage(bodies=asking("where?")), kept.runs[0])
 
 
 def test_what_a_body_does_to_its_view_stays_in_its_view():

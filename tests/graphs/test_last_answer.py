@@ -7,6 +7,7 @@ import pytest
 from recorded_runs import Kept
 from runs import check_result
 from searched_worlds import HOSTS, OPEN, TEXTS, Searched, asked, searching_agent
+from tables import each_row
 
 from guardgraph import ConfigurationError, LiveWorld, ToolBudget, ToolPolicy, create_tool_agent, replay, verify
 from guardgraph.graphs.tools import tool_pattern
@@ -82,15 +83,13 @@ def test_calls_of_models_are_kept_for_the_last_answer() -> None:
     assert "has ended" not in str(model.calls[0])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("last", "why"),
-    [
-        ({"answer": "Ann is in room 77."}, "invalid_answer:unsupported_number"),
-        ({"answer": "See https://rooms.evil.dev/ann."}, "invalid_answer:unsupported_link"),
-        ({"answer": " "}, "invalid_answer:empty"),
-        ({"calls": [{"tool": "look", "args": {"name": "Bob"}}]}, "max_tool_calls"),
-        ({"say": 1}, "invalid_action:not_object"),
-    ],
+    ({"answer": "Ann is in room 77."}, "invalid_answer:unsupported_number"),
+    ({"answer": "See https://rooms.evil.dev/ann."}, "invalid_answer:unsupported_link"),
+    ({"answer": " "}, "invalid_answer:empty"),
+    ({"calls": [{"tool": "look", "args": {"name": "Bob"}}]}, "max_tool_calls"),
+    ({"say": 1}, "invalid_action:not_object"),
 )
 def test_a_last_answer_that_is_refused_ends_the_run_with_the_limit(last: Any, why: str) -> None:
     """Nobody is asked again, nothing is called, and what was found is returned as data."""

@@ -75,13 +75,11 @@ def test_what_it_refuses_ends_in_its_own_reason(name, mode):
     assert phase.replace("finalize", "audit_finalize") not in [step["phase"] for step in result["trace"]]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "answered", "shown", "asks"),
-    [
-        ("rag", {"answer", "citations", "citation_details", "passages"}, {"question", "context_chunks"}, QUESTION),
-        ("research", {"answer", "citations"}, {"goal", "question", "notes", "max_answer_chars"}, ASKED),
-        ("self_critique", {"answer"}, {"goal", "incident_context"}, {"goal": GIVEN["goal"]}),
-    ],
+    ("rag", {"answer", "citations", "citation_details", "passages"}, {"question", "context_chunks"}, QUESTION),
+    ("research", {"answer", "citations"}, {"goal", "question", "notes", "max_answer_chars"}, ASKED),
+    ("self_critique", {"answer"}, {"goal", "incident_context"}, {"goal": GIVEN["goal"]}),
 )
 def test_a_check_sees_the_answer_and_what_its_proposer_saw(name, answered, shown, asks):
     factory, given, _, _ = FACTORIES[name]
@@ -111,14 +109,12 @@ def test_a_refused_answer_is_asked_for_again_where_the_reason_says_so():
     assert [node for node in result["path"] if node in twice] == twice
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "message"),
-    [
-        (ValueError("no such word list"), "no such word list"),
-        (False, "a check returns None or a Stop; returned: bool"),
-        (Stop("invalid_answer:empty"), "a check stops for its own reasons alone; given: 'invalid_answer:empty'"),
-        (Stop("tone:rude", whole_answer="x"), "whole_answer"),
-    ],
+    (ValueError("no such word list"), "no such word list"),
+    (False, "a check returns None or a Stop; returned: bool"),
+    (Stop("invalid_answer:empty"), "a check stops for its own reasons alone; given: 'invalid_answer:empty'"),
+    (Stop("tone:rude", whole_answer="x"), "whole_answer"),
 )
 def test_a_check_that_fails_or_breaks_its_word_closes_the_run(given, message):
     def check(answer, view):

@@ -2,20 +2,21 @@
 
 import operator
 import re
+from math import inf
 from typing import Annotated, NotRequired
 
 import pytest
-from langgraph.channels import BinaryOperatorAggregate, Topic
+from langgraph.channels import BinaryOperatorAggregate, EphemeralValue, LastValue, Topic
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START
 from recorded_runs import Kept
-from runs import BOTH, run
+from runs import BOTH, THREAD, run
 from tables import each_row
-from ticket_pattern import PHASES, REASONS, TICKET, In, Out, Policy, State, check_request, triage
+from ticket_pattern import PHASES, REASONS, TICKET, In, Out, Policy, State, check_request, pattern, triage
 from typing_extensions import TypedDict, get_type_hints
 
 import guardgraph.grammar as gg
-from guardgraph import ConfigurationError, GrammarError, GuardedGraph, create_rag_agent, verify
+from guardgraph import ConfigurationError, GrammarError, GuardedGraph, LiveWorld, create_rag_agent, verify
 from guardgraph.testing import InMemoryRecorder
 
 NoResult, Logged = TypedDict("NoResult", {"label": str}), TypedDict("Logged", {"log": str})
@@ -69,6 +70,7 @@ class Shared(Out):
     ({"output": Shared}, r"channels: each name once .*; given twice: task"),
     ({"state": Logged}, r"given twice: log"),
     ({"input": State}, r"given twice: accepted_duty, "),
+    ({"so_far": {"task": "task", "no": "nowhere.to"}}, r"^so_far: channels of the state are required; given: nowhere$"),
     ({"output": NoResult}, r"derived from Result is required; missing: asked_question, attempts, audit, details, "),
     *(
         ({"output": output}, r"output: a TypedDict derived from Result is required")
@@ -93,6 +95,8 @@ async def coroutine(state, run):
     ("guard", "g", check_request, {"reads": ["ticket"]}, r"'g', reads: given ticket"),
     ("guard", "g", check_request, {"writes": ["log"]}, r"writes: given log"),
     ("guard", "g", check_request, {"phase": "plan"}, r"'g', phase: given plan; allowed: label, "),
+    ("guard", "g", check_request, {"again": "done"}, r"'g', again: given done; allowed: nothing"),
+    ("guard", "g", check_request, {"stops": ["llm_timeout"]}, r"'g', stops: given llm_timeout; allowed: .*, llm, "),
     ("entry", "again", check_request, {}, r"entry: a pattern has one guard that every run"),
     ("propose", "ask", terminal, {}, r"guarded: ask is followed by done, which is no guard \[ask -> done\]\nbyp"),
     ("guard", "orphan", check_request, {"reads": ["task"]}, r"reachable: no run can reach orphan"),
@@ -136,24 +140,36 @@ def test_declarations_live_in_the_metadata_and_survive_a_recompile():
     assert graph.get_input_jsonschema()["properties"].keys() == {"ticket"}
     written = Out.__annotations__.keys() | gg.Result.__annotations__.keys()
     assert graph.get_output_jsonschema()["properties"].keys() == written
+    first = ["run_id", "pattern", "status", "stop_reason", "outcome", "label", "on_duty"]
+    assert [*graph.invoke(TICKET, THREAD)][:7] == first  # what came of the run stands before how it went
     assert set(graph.get_context_jsonschema()["properties"]) == {"policy", "budget", "caller"}
 
 
-class Async:
-    async def record(self, run):
-        """Keep nothing."""
+def odd(kind, **parts):
+    """Return one of a kind that has other parts."""
+    return type("Odd", (kind,), parts)()
 
 
 @each_row(
     ("given", "message"),
-    ({"recorder": Async()}, r"recorder\.record: a plain function is required; given: Async\.record is async$"),
+    ({"recorder": odd(Kept, record=coroutine)}, r"recorder\.record: a plain function is required; .* is async$"),
     ({"recorder": Kept}, "recorder: an object is required, not its class; given: Kept$"),
+    ({"recorder": Policy()}, "recorder: an object with record is required; given: Policy"),
+    *(
+        ({"recorder": odd(Kept, timeout=seconds)}, f"recorder.timeout: seconds above 0, or None; given: {seconds!r}$")
+        for seconds in (0, True, inf, "1")
+    ),
+    ({"world": odd(LiveWorld, aperform=print)}, r"world\.aperform: a coroutine function is required; .* is not async$"),
+    ({"checkpointer": 5}, "checkpointer: a LangGraph checkpointer; given: int$"),
+    *(({"name": name}, f"name: a text that is not blank; given: {name!r}$") for name in (" ", 7)),
+    ({"forks": 1}, "forks: True or False is required; given: 1$"),
     ({"policy": UNKEPT}, "policy: values that can be written as JSON are required; given: "),
     ({"policy": UNKEPT, "recorder": Kept()}, "policy: values that can be written as JSON are required; given: "),
 )
 def test_what_could_not_work_is_refused_when_the_graph_is_made(given, message):
     with pytest.raises(ConfigurationError, match=f"^{message}"):
-        triage(**given)
+        pattern(policy=given.get("policy")).compile(**{key: part for key, part in given.items() if key != "policy"})
+    assert pattern().compile(recorder=odd(Kept, timeout=0.5), checkpointer=True, forks=True).name == "triage"
 
 
 def with_channel(field, name, hint):
@@ -186,6 +202,7 @@ def test_a_reducer_is_refused_wherever_it_is_declared(hint, shown):
     for field in SCHEMAS:
         with pytest.raises(GrammarError, match=rf"channel seen has a reducer.+; {field}: a plain type .+: {shown}$"):
             empty(**with_channel(field, "seen", hint))
+        empty(**with_channel(field, "seen", NotRequired[Annotated[list, LastValue, EphemeralValue(list), "a comment"]]))
 
 
 def saying(**fields):
@@ -232,6 +249,9 @@ def test_a_node_says_only_what_its_kind_may():
     for attempts, again in ((0, "label"), (True, "label"), (2, None)):
         with pytest.raises(GrammarError, match=r"^node 'n', attempts: a whole number from 1 on, beside again"):
             add("guard", saying(**said), attempts=attempts, again=again)
+    add("guard", saying(**said), attempts=1, again="label")
+    with pytest.raises(GrammarError, match=r"^node 'n': a policy with on_limit and a ReservingBudget are required$"):
+        add("limit", saying(**said))
 
 
 @each_row(

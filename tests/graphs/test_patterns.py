@@ -1,15 +1,13 @@
 """The shipped patterns in the registry, and the agents by hand that the benchmarks hold them against."""
 
-import subprocess
-import sys
-
 import pytest
 from by_hand_agents import BY_HAND
 from measured import offline_agent
 
 import guardgraph
 from guardgraph import create_rag_agent, create_research_agent, create_self_critique_agent
-from guardgraph.graphs.patterns import PATTERNS
+from guardgraph.graphs.catalogues import catalogue_markdown
+from guardgraph.graphs.patterns import PATTERNS, find_shipped_pattern
 
 
 @pytest.mark.parametrize("pattern", PATTERNS.values(), ids=lambda item: item.name)
@@ -17,17 +15,27 @@ def test_the_demo_of_a_pattern_ends_well(pattern):
     """The factory of an entry makes its agent, whose demo ends with an outcome that the entry explains."""
     agent = pattern.create_agent()
     assert guardgraph.verify(agent) == []
+    assert (type(agent.frame.policy), type(agent.frame.budget)) == pattern.settings_classes
     given = pattern.demo()
     result = agent.invoke(given)
-    assert (result["status"], result["outcome"] in pattern.outcomes) == ("ok", True)
-    assert pattern.read_request(given).strip()
+    assert (result["status"], pattern.explain_outcome(result)) == ("ok", pattern.outcomes[result["outcome"]])
+    named = [pattern.explain_outcome({"outcome": "clarify", "clarify_reason": why}) for why in pattern.reasons_named]
+    assert (named, pattern.explain_outcome({"outcome": []})) == ([*pattern.reasons_named.values()], None)
+    assert pattern.read_request(given) in str(given)
+    assert find_shipped_pattern(pattern.name) is find_shipped_pattern(pattern.command) is pattern
+    assert find_shipped_pattern(pattern.title + "s") is None
 
 
-def test_the_registry_is_read_at_no_cost():
-    """Names and commands are known without LangGraph, Pydantic or any pattern's own modules."""
-    code = "import sys, guardgraph.graphs.patterns; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300)
-    assert not {"langgraph", "langchain_core", "pydantic", "guardgraph.state.rag"} & {*done.stdout.split()}
+def test_all_reasons_are_listed_by_family_and_pattern():
+    """Each stands once in its family, under the patterns that have it, with its meaning, its advice and its marks."""
+    families = dict(part.split("\n", 1) for part in catalogue_markdown().removeprefix("## ").split("\n## "))
+    for pattern, reasons in guardgraph.CATALOGUES.items():
+        for item in reasons:
+            groups = [group.partition(":") for group in families[item.family].split("\nOf ")]
+            held = [told for names, _, told in groups if names == "all patterns" or pattern in names.split(", ")]
+            [line] = [line for told in held for line in told.splitlines() if f"`{item.reason}`" in line]
+            head = line.removesuffix(f": {item.meaning} *{item.advice}*")
+            assert (head != line, "asked again" in head, "defensive" in head) == (True, item.again, item.defensive)
 
 
 CREATE = {"rag": create_rag_agent, "research": create_research_agent, "self_critique": create_self_critique_agent}

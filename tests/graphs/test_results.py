@@ -6,6 +6,7 @@ import json
 import pytest
 from pydantic import TypeAdapter
 from runs import BOTH, check_result, run
+from tables import each_row
 from ticket_pattern import REASONS, TICKET, triage
 
 import guardgraph
@@ -24,16 +25,14 @@ SECRET = "velociraptor"
 LEAKING = {"answer": f"{SECRET} answers.", "citations": [SECRET]}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("kind", "create", "parts", "given", "status"),
-    [
-        ("Rag", create_rag_agent, {}, load_rag_demo(), "ok"),
-        ("Rag", create_rag_agent, RUMOUR, load_rag_demo(), "stopped"),
-        ("Rag", create_rag_agent, {}, {}, "stopped"),
-        ("Research", create_research_agent, {}, load_research_demo(), "ok"),
-        ("SelfCritique", create_self_critique_agent, {}, load_self_critique_demo(), "ok"),
-        ("SelfCritique", create_self_critique_agent, CRITIC, load_self_critique_demo(), "stopped"),
-    ],
+    ("Rag", create_rag_agent, {}, load_rag_demo(), "ok"),
+    ("Rag", create_rag_agent, RUMOUR, load_rag_demo(), "stopped"),
+    ("Rag", create_rag_agent, {}, {}, "stopped"),
+    ("Research", create_research_agent, {}, load_research_demo(), "ok"),
+    ("SelfCritique", create_self_critique_agent, {}, load_self_critique_demo(), "ok"),
+    ("SelfCritique", create_self_critique_agent, CRITIC, load_self_critique_demo(), "stopped"),
 )
 def test_a_result_is_what_its_type_says(kind, create, parts, given, status):
     """Each ending has the keys that its TypedDict requires and no others; Pydantic reads it whole and does not warn."""
@@ -45,13 +44,11 @@ def test_a_result_is_what_its_type_says(kind, create, parts, given, status):
     assert TypeAdapter(getattr(guardgraph, f"{kind}Result")).validate_python(result) == result
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("create", "proposer", "said", "given"),
-    [
-        (create_research_agent, "writer", {"answer": LINKED, "citations": ["n1"]}, load_research_demo()),
-        (create_self_critique_agent, "drafter", {"draft": LINKED}, load_self_critique_demo()),
-        (create_tool_agent, "planner", {"answer": LINKED}, {"task": "What is the total?"}),
-    ],
+    (create_research_agent, "writer", {"answer": LINKED, "citations": ["n1"]}, load_research_demo()),
+    (create_self_critique_agent, "drafter", {"draft": LINKED}, load_self_critique_demo()),
+    (create_tool_agent, "planner", {"answer": LINKED}, {"task": "What is the total?"}),
 )
 def test_every_pattern_returns_the_last_refused_answer(create, proposer, said, given):
     result = create(**{proposer: lambda view: said}).invoke(given)

@@ -12,6 +12,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
 from refund_pattern import ORDER, PAID, REASONS, THREAD, Policy, answering, refund, waiting
 from runs import SAVERS, check_result, content, memory, run, sqlite
+from tables import each_row
 
 from guardgraph import ConfigurationError, LiveWorld, create_rag_agent, replay
 from guardgraph.evidence.checking import find_derivation_problems
@@ -156,14 +157,12 @@ def test_reviewers_may_be_awaited_and_have_the_time_of_the_run(mode):
     assert content(answer(0)) == PAID
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("began", "answers", "problem"),
-    [
-        ("zoe", "ada", None),
-        ("ada", "ada", "four_eyes: somebody else than who began the run"),
-        ("ADA ", "ada", "four_eyes: somebody else than who began the run"),
-        (None, "ada", "four_eyes: nobody knows who began the run"),
-    ],
+    ("zoe", "ada", None),
+    ("ada", "ada", "four_eyes: somebody else than who began the run"),
+    ("ADA ", "ada", "four_eyes: somebody else than who began the run"),
+    (None, "ada", "four_eyes: nobody knows who began the run"),
 )
 def test_four_eyes(began, answers, problem):
     """Whoever approves is not whoever began the run, by whatever spelling; of an unknown one nobody can tell."""

@@ -4,6 +4,7 @@ import pytest
 from rag_agents import CANDIDATE, INTENT, QUESTION, agent_with
 from recorded_runs import Kept
 from runs import check_result
+from tables import each_row
 
 from guardgraph import RagBudget, RagPolicy, create_rag_agent, replay, verify, what_if
 from guardgraph.state.rag import RAG_REASONS
@@ -85,13 +86,11 @@ def marked(result):
     return [(item["text"], item["verdict"]) for item in result["unverified"]]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "reason", "unsupported"),
-    [
-        (SAID, OTHER, "12 days"),
-        (f"{FIRST} It costs 77 EUR.", "invalid_answer:unsupported_number", "77 EUR"),
-        (f"{FIRST} Gartner says so.", "invalid_answer:unsupported_name", "Gartner"),
-    ],
+    (SAID, OTHER, "12 days"),
+    (f"{FIRST} It costs 77 EUR.", "invalid_answer:unsupported_number", "77 EUR"),
+    (f"{FIRST} Gartner says so.", "invalid_answer:unsupported_name", "Gartner"),
 )
 def test_a_refused_sentence_stops_the_run_or_is_marked(text, reason, unsupported):
     """By `on_unsupported`: a stop with what was found and what the source says, or the whole answer and its marks."""

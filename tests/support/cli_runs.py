@@ -97,12 +97,6 @@ def raises():
 def leaves():
     sys.exit(7)
 
-def refuses():
-    raise guardgraph.ConfigurationError("a setting of ours")
-
-async def later():
-    return agent
-
 def builder():
     graph = StateGraph(State)
     graph.add_node("speak", lambda state: state)

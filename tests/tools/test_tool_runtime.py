@@ -148,17 +148,15 @@ def test_what_is_no_text_is_a_line_with_kind_size_and_hash():
     assert PICTURE in json.dumps(kept.recordings[0]["calls"])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "shown"),
-    [
-        (numpy.float64(3.5), 3.5),
-        (numpy.arange(3), [0, 1, 2]),
-        ([{"a": 1.0, "b": float("nan")}, {"a": numpy.float32("nan")}], [{"a": 1.0, "b": None}, {"a": None}]),
-        ({numpy.int64(7): numpy.str_("x")}, {"7": "x"}),
-        ({"day": numpy.datetime64("NaT")}, {"day": None}),
-        (lambda pandas: pandas.DataFrame({"a": [1, 2], "b": ["x", None]}), [{"a": 1, "b": "x"}, {"a": 2, "b": None}]),
-        (lambda pandas: [pandas.Timestamp("2024-05-13"), pandas.NA], ["2024-05-13T00:00:00", None]),
-    ],
+    (numpy.float64(3.5), 3.5),
+    (numpy.arange(3), [0, 1, 2]),
+    ([{"a": 1.0, "b": float("nan")}, {"a": numpy.float32("nan")}], [{"a": 1.0, "b": None}, {"a": None}]),
+    ({numpy.int64(7): numpy.str_("x")}, {"7": "x"}),
+    ({"day": numpy.datetime64("NaT")}, {"day": None}),
+    (lambda pandas: pandas.DataFrame({"a": [1, 2], "b": ["x", None]}), [{"a": 1, "b": "x"}, {"a": 2, "b": None}]),
+    (lambda pandas: [pandas.Timestamp("2024-05-13"), pandas.NA], ["2024-05-13T00:00:00", None]),
 )
 def test_what_numpy_and_pandas_put_into_results_is_read(value, shown):
     """Their numbers, arrays, tables, texts and days are JSON; what is missing is null, and ends no run."""

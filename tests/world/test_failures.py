@@ -6,7 +6,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import httpx
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core import exceptions
@@ -34,18 +33,16 @@ def responded(response: object) -> Exception:
     return error
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("reason", "errors"),
-    [
-        ("llm_timeout", [exceptions.ModelTimeoutError(), httpx.ReadTimeout("late"), TimeoutError()]),
-        ("llm_timeout", [socket.gaierror()]),
-        ("llm_rate_limited", [exceptions.ModelRateLimitError(), Status(429)]),
-        ("llm_rate_limited", [ValueError({"message": "slow down", "code": 429})]),
-        ("llm_auth", [exceptions.ModelAuthenticationError(), responded(Status(401))]),
-        ("llm_unavailable", [exceptions.ModelAPIError(), Status(599)]),
-        (BAD, [exceptions.ModelInvalidRequestError(), httpx.DecodingError("no"), OSError(), Status("500")]),
-        (BAD, [ValueError("\n <b>\n"), ValueError({"message": "hello"}), ExceptionGroup("both", [ValueError()])]),
-    ],
+    ("llm_timeout", [exceptions.ModelTimeoutError(), httpx.ReadTimeout("late"), TimeoutError()]),
+    ("llm_timeout", [socket.gaierror()]),
+    ("llm_rate_limited", [exceptions.ModelRateLimitError(), Status(429)]),
+    ("llm_rate_limited", [ValueError({"message": "slow down", "code": 429})]),
+    ("llm_auth", [exceptions.ModelAuthenticationError(), responded(Status(401))]),
+    ("llm_unavailable", [exceptions.ModelAPIError(), Status(599)]),
+    (BAD, [exceptions.ModelInvalidRequestError(), httpx.DecodingError("no"), OSError(), Status("500")]),
+    (BAD, [ValueError("\n <b>\n"), ValueError({"message": "hello"}), ExceptionGroup("both", [ValueError()])]),
 )
 def test_errors_of_any_provider(reason: str, errors: list[Exception]) -> None:
     """Errors are told apart by class and status code, whoever raises them."""
@@ -76,14 +73,12 @@ class Unread:
 NO_BASE = {"message": "no such base", "code": "E17", "hint": "ask Ada"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("error", "details"),
-    [
-        (ValueError(NO_BASE), {"message": str(NO_BASE)}),
-        (responded(Unread()), {"message": "no", "status": 500}),
-        (responded(SimpleNamespace(content=b"<html>", headers={})), {"message": "no"}),
-        (responded(httpx.Response(200, html="<html>")), {"message": "no", "status": 200}),
-    ],
+    (ValueError(NO_BASE), {"message": str(NO_BASE)}),
+    (responded(Unread()), {"message": "no", "status": 500}),
+    (responded(SimpleNamespace(content=b"<html>", headers={})), {"message": "no"}),
+    (responded(httpx.Response(200, html="<html>")), {"message": "no", "status": 200}),
 )
 def test_what_a_tool_raises_is_read_as_no_reply_of_a_model(error: Exception, details: dict[str, Any]) -> None:
     """Its message is as it was written, its status is that of its response, and no body is read for it."""

@@ -7,6 +7,7 @@ import pytest
 from langchain_core.language_models import BaseChatModel
 from langchain_openai import ChatOpenAI
 from openai_server import OpenAIServer, choice, completion, drip, payload, refusal, says
+from tables import each_row
 from web_server import send
 
 from guardgraph import RagBudget, ResilientWorld, ToolPolicy, create_rag_agent, create_tool_agent, replay
@@ -187,13 +188,11 @@ class Streaming(BaseChatModel):
         raise self.raised
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("model", "reason", "raised", "asked"),
-    [
-        ({"raised": ValueError("no words")}, "llm_bad_response", "ValueError", ["whole"]),
-        ({"raised": AssertionError("the test is wrong")}, "guard_error:generate", "AssertionError", ["whole"]),
-        ({"streaming": True}, "llm_bad_response", "ValueError", ["stream"]),
-    ],
+    ({"raised": ValueError("no words")}, "llm_bad_response", "ValueError", ["whole"]),
+    ({"raised": AssertionError("the test is wrong")}, "guard_error:generate", "AssertionError", ["whole"]),
+    ({"streaming": True}, "llm_bad_response", "ValueError", ["stream"]),
 )
 def test_a_model_is_asked_again_only_where_a_stream_brought_nothing(model, reason, raised, asked):
     """What a model raises that was asked for a whole reply is told at once, as where its class knows no other way."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Container, Mapping, Sequence
+from dis import get_instructions
 from functools import partial
 from inspect import getattr_static, getsource
 from pathlib import Path
@@ -188,7 +189,8 @@ def _may_return_nothing(function: FunctionType) -> bool:
     try:
         parsed = ast.walk(ast.parse(dedent(getsource(function))))
     except (OSError, SyntaxError, TypeError):
-        return any(isinstance(each, tuple) or "list" in str(each) for each in function.__code__.co_consts)
+        seen = [(each.opname, each.argval) for each in get_instructions(function)]
+        return any(name == "BUILD_LIST" or isinstance(held, tuple) or "list" in str(held) for name, held in seen)
     bodies = [each for each in parsed if getattr(each, "name", "<lambda>") == function.__name__]
     inside = [each for body in bodies if isinstance(body, _BODIES) for each in ast.walk(body)]
     lists = {
@@ -221,8 +223,8 @@ def _is_list(said: Any, lists: Container[str]) -> bool:
 
 def _find_function(given: Any) -> FunctionType | None:
     """Return the function that a node calls: of a method, a partial or an object with ``__call__``, too."""
-    given = given.func if isinstance(given, partial) else given
-    given = given if isinstance(given, FunctionType | MethodType) else vars(type(given)).get("__call__")
+    given = given.func if isinstance(given, partial) else getattr(given, "__func__", given)
+    given = given if isinstance(given, FunctionType) else vars(type(given)).get("__call__")
     given = getattr(given, "__func__", given)
     return given if isinstance(given, FunctionType) else None
 

@@ -27,7 +27,6 @@ from guardgraph.graphs.running.node import (
     drop_router_readers,
     unwrap_heard_node,
 )
-from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.run import Kind
 from guardgraph.world.proposers import Proposer
 
@@ -82,11 +81,6 @@ class Topology:
             channel for item in self.items.values() if item.kind in CALLING for channel in item.writes
         )
         self.internals = frozenset(self.builder.schemas[self.builder.state_schema])
-
-    @property
-    def catalogue(self) -> Catalogue | None:
-        """The stop reasons of the pattern, None where the grammar made no node."""
-        return self.frame.catalogue if self.frame is not None else None
 
     def get_kind(self, name: str) -> Kind | None:
         """Return a node's kind, None where the grammar did not make it."""

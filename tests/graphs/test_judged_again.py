@@ -14,7 +14,7 @@ from tables import each_row
 from ticket_pattern import TICKET, Policy, triage
 from timed_world import Timed
 
-from guardgraph import reply_bytes
+from guardgraph import NotRecorded, reply_bytes
 from guardgraph.grammar import Budget, Call, declares
 from guardgraph.graphs.replay import replay
 from guardgraph.graphs.shadows import judge_recording_again
@@ -136,13 +136,28 @@ def test_an_attempt_that_a_wrapper_made_before_is_not_taken_for_none():
     assert of(made, recording, budget=Budget(max_seconds=0.5)).result["on_duty"] == "late"
 
 
+@declares(rounds=2)
+def twice(state, run):
+    """Ask the tool once more."""
+    came = yield Call("tool", print, {"desk": "bug"})
+    yield Call("tool", print, {"desk": "bug"})
+    return {"found_duty": came.packed()}
+
+
+def reworded(state, run):
+    yield Call("tool", print, {"desk": "x"})
+
+
 def test_an_unknown_run_names_the_first_call_that_differs():
-    """Node, visit and number of the call, and how it is not the recorded one."""
-    other = {"lookup": lambda state, run: (yield Call("tool", print, {"desk": "x"}))}
-    again = of(triage, recorded(triage), bodies=other)
-    assert (again.kind, again.new) == ("unknown", None)
-    assert (again.call.node, again.call.visit, again.call.number) == ("lookup", 1, 1)
-    assert again.call.difference.startswith("visit 1, call 1: its request was ")
+    """Node, visit and number of the call, and how it is not the recorded one; a replay raises it."""
+    for body, number, said in ((reworded, 1, "its request was "), (twice, 2, "was not made")):
+        again = of(triage, recorded(triage), bodies={"lookup": body})
+        assert (again.kind, again.new) == ("unknown", None)
+        assert (again.call.node, again.call.visit, again.call.number) == ("lookup", 1, number)
+        assert again.call.difference.startswith(f"visit 1, call {number}")
+        with pytest.raises(NotRecorded, match=f"^not recorded: lookup: visit 1, call {number}:? {said}") as raised:
+            replay(triage(bodies={"lookup": body}), recorded(triage))
+        assert (raised.value.node, raised.value.difference) == ("lookup", again.call.difference)
     assert of(triage, recorded(lambda **made: triage(policy=Policy(labels=()), **made))).call.number is None
 
 
@@ -234,6 +249,11 @@ def test_an_answer_counts_only_for_what_was_shown(content):
     graph.invoke(Command(resume="Ada"), THREAD)
     [recording] = recorder.runs
     assert replay(interrupting(view), recording) == recording["result"]
+    with pytest.raises(NotRecorded, match="lookup: its body shows something else than what was answered"):
+        replay(interrupting(lambda run: "where?"), recording)
+    triage(checkpointer=InMemorySaver(), recorder=recorder).invoke(TICKET, THREAD)
+    with pytest.raises(NotRecorded, match="lookup: its body waits for an answer that was not recorded"):
+        replay(interrupting(view), recorder.runs[1])
     again = judge_recording_again(interrupting(view, policy=Policy(labels=("bug",))).frame, recording)
     expected = ("unknown", "lookup") if content == "labels" else ("same", None)
     assert (again.kind, again.call and again.call.node) == expected

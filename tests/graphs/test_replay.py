@@ -12,17 +12,15 @@ from pathlib import Path
 
 import pytest
 import recorded_runs
-from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.types import interrupt
 from openai_server import OpenAIServer, answer, status
 from pydantic import ValidationError
 from rag_agents import QUESTION
 from recorded_runs import AGENTS, Kept, dead, recorded, recorded_stop, stops
-from runs import EDITED, THREAD
+from runs import EDITED
 from ticket_pattern import TICKET, triage
 
 from guardgraph import NotRecorded, create_rag_agent, replay
-from guardgraph.grammar import Call, Stop, declares
+from guardgraph.grammar import Stop
 from guardgraph.testing import ScriptedChatModel
 
 DEAD = (dead("the proposer"), dead("the tool"))
@@ -105,30 +103,6 @@ def test_a_replay_is_recorded_by_nobody():
     assert len(kept.texts) == 1
 
 
-def reworded(state, run):
-    came = yield Call("tool", dead("the tool"), {"desk": "elsewhere"})
-    return {"found_duty": came.packed()}
-
-
-@declares(rounds=2)
-def twice(state, run):
-    """Ask the tool once more."""
-    came = yield Call("tool", dead("the tool"), {"desk": "bug"})
-    yield Call("tool", dead("the tool"), {"desk": "bug"})
-    return {"found_duty": came.packed()}
-
-
-def test_a_request_that_was_not_recorded_is_named():
-    """The error says which node asked, and what of its call was otherwise."""
-    recording = recorded(triage)
-    for body, difference in ((reworded, "visit 1, call 1: its request was "), (twice, "visit 1, call 2 was not made")):
-        with pytest.raises(NotRecorded) as raised:
-            replay(triage(bodies={"lookup": body}), recording)
-        assert raised.value.node == "lookup"
-        assert raised.value.difference.startswith(difference)
-        assert str(raised.value) == f"not recorded: lookup: {raised.value.difference}"
-
-
 def test_another_proposer_or_prompt_is_named():
     """A model in the place of rules, another model, another prompt: the error says which was and which is."""
     recording = recorded(create_rag_agent, QUESTION)
@@ -142,15 +116,3 @@ def test_another_proposer_or_prompt_is_named():
     recording["calls"][0]["prompt"] = "rag_plan@000000000000"
     with pytest.raises(NotRecorded, match=r"its prompt was 'rag_plan@000000000000', and is 'rag_plan@"):
         replay(create_rag_agent(ScriptedChatModel()), recording)
-
-
-def test_a_body_that_waits_for_an_answer_that_nobody_gave_is_named():
-    """An interrupt that the recorded run did not have cannot be answered."""
-    kept = Kept()
-    triage(checkpointer=InMemorySaver(), recorder=kept).invoke(TICKET, THREAD)
-
-    def asking(state, run):
-        return {"found_duty": f'["value", "{interrupt("who?")}", {{}}]'}
-
-    with pytest.raises(NotRecorded, match="lookup: its body waits for an answer that was not recorded"):
-        replay(triage(bodies={"lookup": asking}), kept.only)
