@@ -118,6 +118,12 @@ def test_a_working_node_can_refuse(node):
     assert (result["stop_reason"], result["path"][-2]) == (reason, guard)
 
 
+def test_a_stop_that_its_node_does_not_declare_closes_the_run():
+    result = triage(bodies={"lookup": raising(Stop("invalid_label", phase="lookup"))}).invoke(TICKET)
+    assert result["stop_reason"] == "guard_error:duty_guard"
+    assert "raised Stop('invalid_label'" in result["details"]["message"]
+
+
 def yielding(*yielded):
     """Return a body that yields one after another."""
 

@@ -124,6 +124,12 @@ def calling(named, args, **said):
     return body
 
 
+def test_another_argument_than_was_shown_is_refused():
+    bodies = {"write_approved": calling("send_money", sent(901)["args"])}
+    result, desk, _ = reviewed_run([READ], [STOLEN], bodies=bodies)
+    assert (result["stop_reason"], desk.made) == ("not_approved:send_money", [READ])
+
+
 def check_loosely(state, run):
     calls = gg.proposal(state["proposed"]).value
     if not calls:
