@@ -78,6 +78,7 @@ def test_what_is_decided_of_a_text_is_of_its_worst_sentence(said, told, ways, re
     ("answer", "text", "marks"),
     ("Up. [a] Down. [b, a]", "Up. Down.", [(3, ("a",)), (9, ("b", "a"))]),
     ("Up [a].", "Up.", [(2, ("a",))]),
+    ("Up. [a] \nDown.", "Up.\nDown.", [(3, ("a",))]),
     ("Up[a]down.", "Up down.", [(2, ("a",))]),
     ("[a] Up.\n[b] Down. [a] [b]\n", "Up.\nDown.", [(0, ("a",)), (4, ("b",)), (9, ("a", "b"))]),
     ("See [it](b), [9] and [word].", "See [it](b), [9] and [word].", []),

@@ -19,7 +19,7 @@ from guardgraph.grounding.sentences import count_stated_clauses, find_sentence_s
     ["यह पहला है।", "यह दूसरा है।"],
     ["Он пришёл, т. е. вернулся.", "Она ушла."],
     ["No.", "See No. 5, Art. 3 and Fig. 2.", "He studied art.", "Then he left."],
-    ["Ask Dr. Miller, e.g. today.", "Or John F. Kennedy."],
+    ["Ask Dr. Miller, e.g. today.", "Or Mr...", "Then John F. Kennedy or John F. Xu."],
     ["Am 3. Mai 1990 begann der 2. Versuch.", "Er gelang."],
     ["4 s.", "Then it stops.", "Writes took up to 4 s.", "The wall (44 v. Chr.) is 20 m.", "It stands by J. Ray."],
 )
@@ -41,6 +41,7 @@ def test_an_item_keeps_its_number(between):
     ("It is up, it is done, anything else?", 2),
     ("It is done, is it?", 1),
     ("Is it done, or will it be?", 0),
+    ("Done?", 0),
 )
 def test_clauses_state_before_one_asks(sentence, stated):
     assert count_stated_clauses(sentence, [clause.lower().split() for clause in sentence.split(", ")]) == stated
