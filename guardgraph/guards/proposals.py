@@ -168,7 +168,7 @@ def _unwrap_proposal_fence(text: str) -> str | None:
     opening, _, rest = text.strip().partition("\n")
     inside, _, closing = rest.rpartition("\n")
     mark = opening[:1]
-    length = len(opening) - len(opening.lstrip(mark)) if mark else 0
+    length = len(opening) - len(opening.lstrip(mark))
     is_opened = mark in ("`", "~") and length >= SHORTEST_FENCE and "`" not in opening[length:]
     is_closed = len(closing.strip()) >= length and not closing.strip().strip(mark)
     return inside if is_opened and is_closed else None

@@ -105,6 +105,7 @@ def test_the_verb_of_a_tool_is_what_its_name_and_its_description_begin_with():
     assert claims("Your address has been successfully changed.")
     assert claims("The file has been removed.")
     assert claims("The file was removed by me today.")
+    assert not claims("The file was removed by Acme.")
     assert not claims("Your address was changed.", "update_address")
 
 
@@ -119,9 +120,5 @@ def test_a_claim_goes_on_over_the_end_of_a_line():
 def test_only_what_asks_in_a_question_is_no_claim():
     assert claims("I've booked your flight - anything else I can do?")
     assert not claims("Has the invoice been paid, and was the mail sent?")
-    for question in (
-        "The bill you paid, is it the last?",
-        "Your bill, paid in May, is it right?",
-        "Bill paid, yes or no?",
-    ):
+    for question in ("The bill you paid, is it the last?", "Bill, paid in May, is it?", "Bill paid, yes or no?"):
         assert not claims(question)

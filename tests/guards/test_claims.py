@@ -74,8 +74,8 @@ def test_what_is_denied_aimed_at_or_waited_for_is_no_claim(text: str) -> None:
     ([], ["Should the patch work, all is well.", "Is it over, and is it resolved?"]),
     ([], ["We will tell you when it is 100 % restored. Once it's resolved, you hear from us."]),
     ([], ["Only the EU region is restored. None of the nodes has recovered. Nobody calls the incident resolved."]),
-    ([], ["Some payments recovered. The goal is that it is fixed by noon."]),
-    ([], ["Not every region has recovered. Queues are catching back up."]),
+    ([], ["Some payments recovered. The goal is that it is fixed by noon. Queues are catching back up."]),
+    ([], ["Not every region has recovered. We do not think our node is fixed. We have to get our node fixed."]),
     ([], ["Until the node is back and payments are stable, we wait. After the node is up, it will be fixed."]),
     (["guaranteed", "guarantee"], ["We guaranteed it, and we guarantee it."]),
     (["ensure that", "fixed", "back to normal"], ["We ensure that it is fixed. It's back to normal."]),
@@ -88,6 +88,7 @@ def test_what_is_denied_aimed_at_or_waited_for_is_no_claim(text: str) -> None:
     (["restored"], ["Traffic is returning and completely restored.", "Barely noticed by users service is restored."]),
     (["over"], ["When you open the status page you see that the outage is over."]),
     (["ensure that"], ["We tested it, and ensure that it never recurs."]),
+    (["resolved", "fixed"], ["Ask if you like; it will be resolved by noon. We managed to get our node fixed."]),
     (["up"], ["Service is up to everyone's delight."]),
     (["restored", "fixed"], ["No payment failed after we restored it. No data was lost when it was fixed."]),
     (["restored"], ["Those that could not be served are now restored."]),
@@ -108,6 +109,7 @@ def test_claims_are_named(claims: list[str], texts: list[str]) -> None:
     ({"status": "resolved"}, ["over", "guarantee"], ["guarantee"]),
     ({"updates": ["It is fixed."]}, ["over", "guarantee"], ["guarantee"]),
     ({"updates": ["We will fix it tonight."]}, ["over", "guarantee"], ["over", "guarantee"]),
+    ({"updates": ["All that is fixed will stay."]}, ["over", "guarantee"], ["guarantee"]),
     ({"updates": ["We guarantee it."]}, ["over", "guarantee"], ["over", "guarantee"]),
     ({"policy_hints": {"say": "It is resolved."}}, ["over", "guarantee"], ["over", "guarantee"]),
     ({"incident": {"policy_hints": {"say": "It is resolved."}}}, ["over", "guarantee"], ["over", "guarantee"]),
@@ -124,14 +126,15 @@ def test_closures_are_licensed_and_guarantees_are_not(context: Any, strict: list
 WORDS: Any = {
     "words": {"money": "refund refunds refunded credit"},
     "phrases": ["{money} … ^within|in #", "we ^refunded"],
+    "exceptions": ["^in part", "refunded half"],
 }
-REFUNDS: Any = {"name": "refunds", **WORDS, "exceptions": ["^in part"], "licensed_by_statuses": ["Refund approved"]}
+REFUNDS: Any = {"name": "refunds", **WORDS, "licensed_by_statuses": ["Refund approved"]}
 
 
 @each_row(
     ("text", "status", "claims"),
     ("Your refund will arrive in 3 days.", "", ["in 3"]),
-    ("We have not refunded it; it is in part paid.", "", []),
+    ("We have not refunded it; it is in part paid. We refunded half.", "", []),
     ("Your refund will arrive in 3 days.", "refund APPROVED", []),
     ("We guarantee it.", "refund approved", ["guarantee"]),
 )

@@ -102,7 +102,8 @@ def test_any_value_is_a_critique_or_a_stop(raw: Any) -> None:
     (Change("remove", "x y"), ['ADD "x y" (MUST_REMOVE)']),
     (Change("include", "x y"), ['REMOVE, that is MUST_INCLUDE "x y"']),
     (Change("remove", "don't panic"), ['REMOVE "don\'t panic"']),
-    (None, ["ADD 'it is' to the customers' text", 'ADD "' + "x" * 161 + '"', 'ADD " US "', "ADD “may change”", "ADD"]),
+    (None, ["ADD 'it is' to the customers' text", 'ADD "' + "x" * 161 + '"', 'ADD " US "', "ADD “may change”"]),
+    (None, ["ADD", "ADD \"it's: 'it is'"]),
     (Change("include", "it is"), ["ADD the customers' text: 'it is'"]),
     (Change("include", "x" * 160), ['ADD "' + "x" * 160 + '"']),
 )
@@ -143,7 +144,7 @@ def unapplied(text, *items):
     (SOFTEN, False, ["The error will soon be fixed.", "We may know more tomorrow. The error will be fixed."]),
     (SOFTEN, False, ["The error will be fixed, and we hope that you are well."]),
     (SOFTEN, True, ["We expect that the error will be fixed.", "A fix is being tested."]),
-    (SOFTEN, True, ["The error will be fixed, we hope."]),
+    (SOFTEN, True, ["The error will be fixed, we hope.", "It will get fixed."]),
 )
 def test_a_sentence_mentions_by_stems_and_is_less_than_certain_of_a_phrase(item, is_applied, texts):
     """The content words stand in one sentence in any order; in this order, nearly, they need a hedge beside them."""
@@ -174,9 +175,9 @@ def test_similarities_are_a_number_for_each_phrase_and_sentence(rows):
     """From -1 to 1; whatever else an embedding came to is its failure."""
     shown = guards.show_measured_changes(guards.list_changes_by_stems([MENTION, 'ADD "x y"']), "One. Two.")
     assert shown == {"phrases": ["refund timing"], "sentences": ["One.", "Two."]}
-    for said, expected in ((rows, "stop"), ([[0.5, -1]], "value")):
+    for said, expected in ((rows, None), ([[0.5, -1]], ([[0.5, -1]], {}))):
         came = Outcome("value", {"similarities": said}, {}).packed()
-        assert expected in outcome(guards.read_similarities, came, shown)
+        assert outcome(guards.read_similarities, came, shown).get("value") == expected
 
 
 def test_the_editor_makes_these_changes_by_rule():
@@ -188,25 +189,19 @@ def test_the_editor_makes_these_changes_by_rule():
 
 APPROVING = (
     *("**Decision: APPROVE**\nIt is fine.", "I approve this draft.", "LGTM, approve", "- approve", "1. approve"),
-    *(
-        "> approve",
-        "Decision - approve",
-        "decision=approve",
-        "(approve)",
-        "approve, no changes needed",
-        "Nothing is missing.\nVerdict: approve",
-    ),
+    *("> approve", "Decision - approve", "decision=approve", "(approve)", "approve, no changes needed"),
+    "Nothing is missing.\nVerdict: approve",
 )
 DOUBTING = (
-    *("Approve? No, escalate it.", "Approve: no.", "Approve: I can't.", "approve not", "Should we approve?"),
     *(
-        "I can not: approve",
-        "Nicht: approve",
-        "Not this:\napprove",
-        "I would approve it",
-        "I refuse to approve it",
+        "Approve? No, escalate it.",
+        "Approve: no.",
+        "Approve: I can't.",
+        "approve not",
         "approve: no way",
+        "Approve it?",
     ),
+    *("I can not: approve", "Nicht: approve", "Not this:\napprove", "I would approve it", "I refuse to approve it"),
 )
 
 

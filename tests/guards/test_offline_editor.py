@@ -8,7 +8,7 @@ from guardgraph.grounding.words import has_phrase
 from guardgraph.guards.self_critique.critique import find_unapplied_changes, list_enforceable_changes
 from guardgraph.guards.self_critique.editing import apply_required_changes
 
-TEXT = "We are working on it, with an estimate of 45 minutes. Please retry (later).\n\n- Status page\n- Next: wait"
+TEXT = "- We are working on it, with an estimate of 45 minutes. Please retry (later).\n\n- Status page\n- Next: wait"
 
 
 @each_row(
@@ -16,7 +16,7 @@ TEXT = "We are working on it, with an estimate of 45 minutes. Please retry (late
     (['REMOVE "with an estimate of 45 minutes"'], ", with an estimate of 45 minutes", ""),
     (["REMOVE 'later'"], " (later)", ""),
     (['REMOVE "next: wait"'], "\n- Next: wait", ""),
-    (['REMOVE "retry later status page next wait"', 'REMOVE "please"'], TEXT[53:], ""),
+    (['REMOVE "retry later status page next wait"', 'REMOVE "please"'], TEXT[55:], ""),
     (['ADD "we wait"', 'ADD "Thanks!"'], "wait", "wait. we wait. Thanks!"),
     (['ADD "status page"'], "", ""),
     (['ADD "a b c"', 'REMOVE "b"'], "", ""),

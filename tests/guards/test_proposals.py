@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tables import each_row
 from test_plain import JSON, VALUES, same
 
-from guardgraph.grammar import Outcome, Stop, evidence, found, proposal, proposed_object, proposed_text
+from guardgraph.grammar import Outcome, Stop, evidence, found, proposal, proposed_object, proposed_text, reviewed
 from guardgraph.guards.proposals import read_text_reply
 from guardgraph.plain.json import NotJson, parse_json
 
@@ -161,6 +161,8 @@ def test_a_tool_s_outcome_is_its_value_or_a_stop():
     broken = Outcome("failure", {"reason": "tool_error", "details": {"type": "OSError"}}).packed()
     assert stopped(found, broken, "search") == ("tool_invalid_output:search", {"details": {"type": "OSError"}})
     assert stopped(found, LATE, "search") == ("max_seconds", {"details": {"seconds": 1.0}})
+    with pytest.raises(NotJson):
+        reviewed(value(["approve"]))
 
 
 def test_evidence_is_added_to_whatever_stop_is_raised():
@@ -169,8 +171,6 @@ def test_evidence_is_added_to_whatever_stop_is_raised():
         raise Stop("invalid", details="inner")
     assert raised.value.evidence == {"raw": 1, "details": "inner"}
     assert repr(raised.value) == "Stop('invalid', raw, details)"
-    with evidence(raw=1):
-        pass
 
 
 def replied(content, form):

@@ -1,6 +1,5 @@
 """What becomes of what a RAG agent found: who may read it, copies of it, its order, and what the question finds."""
 
-import pytest
 from guard_cases import json_values, outcome
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,16 +17,12 @@ from guardgraph.testing import scripted_tool
 KEYS = ["tenant", "readers", "span", *CANDIDATE]
 ANY_JSON = json_values(KEYS, ["public", "tenant", "user:ada", "group:support", "acme"])
 READERS = st.lists(st.sampled_from(["public", "tenant", "user:ada", "group:sales", "wiki"]), max_size=3)
+TENANTS, USERS = st.sampled_from([None, "acme", "other"]), st.sampled_from([None, "ada"])
 CONTROLLED = st.fixed_dictionaries(
     {key: st.just(value) for key, value in CANDIDATE.items()},
-    optional={
-        "tenant": st.sampled_from([None, "acme", "other"]) | ANY_JSON,
-        "readers": READERS | ANY_JSON,
-        "span": st.just([0, 21]) | ANY_JSON,
-    },
+    optional={"tenant": TENANTS | ANY_JSON, "readers": READERS | ANY_JSON, "span": st.just([0, 21]) | ANY_JSON},
 )
 GROUPS = st.lists(st.sampled_from(["support", "sales"]), max_size=2)
-TENANTS, USERS = st.sampled_from([None, "acme", "other"]), st.sampled_from([None, "ada"])
 CALLERS = st.none() | st.builds(Caller, tenant=TENANTS, user=USERS, groups=GROUPS)
 
 
@@ -95,18 +90,16 @@ def test_the_most_recent_copy_stays_at_the_better_rank():
     assert shown(*drop_duplicates(found, min_score=0.2)) == [("d", ["a", "c"]), ("b", [])]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("first", "second", "newer"),
-    [
-        ("2026-01-15", "2026-01-16", 1),
-        ("2026-01-15", "14.01.2026", 0),
-        ("2026-01-15T23:00:00-05:00", "2026-01-16T01:00:00Z", 0),
-        ("", "2020-01-01", 1),
-        ("2026-01-15", "2026-01-15", 0),
-        ("2026", "2026-01-15", 1),
-        ("January 2026", "2026-01-02", 1),
-        ("2026-13-45", "2019-01-01", 1),
-    ],
+    ("2026-01-15", "2026-01-16", 1),
+    ("2026-01-15", "14.01.2026", 0),
+    ("2026-01-15T23:00:00-05:00", "2026-01-16T01:00:00Z", 0),
+    ("", "2020-01-01", 1),
+    ("2026-01-15", "2026-01-15", 0),
+    ("2026", "2026-01-15", 1),
+    ("January 2026", "2026-01-02", 1),
+    ("2026-13-45", "2019-01-01", 1),
 )
 def test_what_is_recent(first, second, newer):
     """Dates compare as days and moments, however they are written; without one a candidate is the oldest."""
@@ -128,10 +121,11 @@ def test_a_run_shows_and_lists_them():
     assert (result["history"][0]["retrieval"]["duplicates"], result["trace"][0]["candidates"]) == (["old"], 2)
 
 
+DRAWN = st.tuples(st.sampled_from("ab"), st.sampled_from(["", "2024", "2026-01-15"]), st.sampled_from([0.1, 0.5]))
+
+
 @settings(max_examples=60, deadline=None)
-@given(
-    st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from(["", "2024", "2026-01-15"]), st.sampled_from([0.1, 0.5])))
-)
+@given(st.lists(DRAWN))
 def test_any_candidates(drawn):
     """Nobody is lost; each left out is a copy of one that stays and is as recent; a second look finds no more."""
     found = [candidate(str(at), *fields) for at, fields in enumerate(drawn)]

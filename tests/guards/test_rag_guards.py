@@ -261,11 +261,8 @@ def test_only_the_users_turns_license():
 
 def test_a_citation_says_which_sentences_rest_on_it_and_where_its_evidence_stands():
     """By marks, or by the words that they share; a source on which none rests has no place in its document."""
-    chunks = [
-        chunk("a", "It is up. It is red.", span=[10, 30]),
-        chunk("b", "Ada pays the bill."),
-        chunk("c", "Bob left."),
-    ]
+    chunks = [chunk("a", "It is up. It is red.", span=[10, 30]), chunk("b", "Ada pays the bill.")]
+    chunks.append(chunk("c", "Bob left."))
     for answer, cited, by in (("It is red. [a] Ada pays. [b]", "c", "cited"), ("It is red. Ada pays.", "abc", "words")):
         read = answer_guards.read_answer(answer, [*cited], chunks, must_cite=by == "cited")
         first, second, third = (
@@ -275,6 +272,8 @@ def test_a_citation_says_which_sentences_rest_on_it_and_where_its_evidence_stand
         assert first == ["a", by, [[0, 10]], [20, 30], [10, 30]]
         assert second == ["b", by, [[11, 20]], [0, 18], [0, 18]]
         assert third == ["c", by, [], None, [0, 9]]
+    read = answer_guards.read_answer("Zoe sings. [c]", [], chunks, must_cite=True)
+    assert add_citation_spans(read, check(read, "q"))[0]["document_span"] == [0, 9]
 
 
 KEYS = ["kind", "query", "top_k", "sources", "doc_id", "source", "text", "score", "title", "section", "updated_at"]

@@ -42,7 +42,7 @@ def test_a_long_text_shows_its_best_passage(budget, before, after):
     result = check_result(RAG_REASONS, graph.invoke(QUESTION))
     [chunk] = answerer.calls[0]["context_chunks"]
     assert GOLD in chunk["text"]
-    assert len(chunk["text"]) <= (budget or RagBudget()).max_context_chars
+    assert 0 <= (budget or RagBudget()).max_context_chars - len(chunk["text"]) <= len(FILLER)
     assert chunk["text"] in text
     assert chunk["text"][0] in "TF"
     assert chunk["text"].endswith(".")

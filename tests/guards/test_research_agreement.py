@@ -78,16 +78,14 @@ def source(name, *, body="", owner="", linked=()):
 WIRE = "The mill at Halden burned down on Monday night and nobody knows why it began in the cellar of the old house. "
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("one", "other", "why"),
-    [
-        (source("a.example.com"), source("b.example.com"), "same_domain"),
-        (source("a.test", owner="x"), source("b.test", owner="x"), "same_owner"),
-        (source("a.test", linked=None), source("b.test"), "unknown_links"),
-        (source("a.test", linked=["www.b.test"]), source("b.test"), "linked"),
-        (source("a.test", body=WIRE + "Our own reporter."), source("b.test", body="By wire. " + WIRE), "copied"),
-        (source("a.test", body=WIRE), source("b.test", body="The fire in the mill began on Monday."), None),
-    ],
+    (source("a.example.com"), source("b.example.com"), "same_domain"),
+    (source("a.test", owner="x"), source("b.test", owner="x"), "same_owner"),
+    (source("a.test", linked=None), source("b.test"), "unknown_links"),
+    (source("a.test", linked=["www.b.test"]), source("b.test"), "linked"),
+    (source("a.test", body=WIRE + "Our own reporter."), source("b.test", body="By wire. " + WIRE), "copied"),
+    (source("a.test", body=WIRE), source("b.test", body="The fire in the mill began on Monday."), None),
 )
 def test_pages_that_are_one_source(one, other, why):
     """A domain, an owner, links or none that are known, and a copied text."""

@@ -61,11 +61,11 @@ def test_what_is_missing_is_read():
     assert gaps({"queries": ["OLD", "a  b", "A B", "c" * 400]}) == ([], ["a b", "c" * 400])
     assert gaps({"queries": ["x"] * 20}).queries == ["x"]
     assert stop_of(gaps, {"queries": ["the FALCON plan"]}).reason == "query_denied"
-    assert gaps({"queries": ["my xfalcony plan"]}).queries == ["my xfalcony plan"]
+    assert gaps({"queries": ["my xfalcon, falcony plan"]}).queries == ["my xfalcon, falcony plan"]
     assert gaps({"queries": ["the falcon plan"]}, known=["What of Falcon?"]).queries == ["the falcon plan"]
-    hidden = ("al\u200bice", "al\xadice", "alice_smith", "查询张伟公司", "acmes acme")
+    hidden = ("al\u200bice", "al\xadice", "alice_smith", "查询张伟公司", "acmes acme", "x#ok!x")
     for query in hidden:  # unseen letters and underscores hide no term, nor does a script without blanks
-        assert stop_of(gaps, {"queries": [query]}, denied=["alice", "张伟", "acme"]).reason == "query_denied"
+        assert stop_of(gaps, {"queries": [query]}, denied=["alice", "张伟", "acme", "#ok!"]).reason == "query_denied"
 
 
 @each_row(
@@ -89,6 +89,7 @@ def test_a_search_that_begins_takes_the_query_that_waits_longest():
     assert (kept["waiting"], kept["failed_queries"]) == (["b", "c"], [{"query": "", "reason": "query_denied"}])
     begun = between.begin_next_search(kept, notes=4, spent=7.0)
     assert (begun["queries"], begun["waiting"], begun["notes"], begun["began"]) == (["a", "b"], ["c"], 4, 7.0)
+    assert (begun["rounds"], begun["hits"], begun["urls"]) == (1, 2, ["u"])
     assert between.list_failed_query(begun, "no hits")["failed_queries"][1:] == [{"query": "b", "reason": "no hits"}]
     assert [between.count_searches_left(each, max_queries=3) for each in (None, state, begun)] == [3, 3, 2]
 

@@ -13,7 +13,7 @@ from guardgraph.guards.research import request as guards
 
 DEMO = Path(__file__).parents[2] / "guardgraph" / "tools" / "data"
 REQUEST = json.loads((DEMO / "research_request.json").read_text(encoding="utf-8"))
-STEPS = [{"id": f"r{place}", "action": action, "args": {}} for place, action in enumerate(guards.RESEARCH_ACTIONS)]
+STEPS = [{"id": f"r{place}", "action": action, "args": {}} for place, action in enumerate(guards.RESEARCH_ACTIONS, 1)]
 KEYS = ["id", "action", "args", "query", "url", "request", "question", "report_date", "policy_hints"]
 ANY_JSON = json_values([*KEYS, *guards.HINTED_LIMITS], ["search_sources", "a.example", "5"])
 INVALID = ("invalid_request:", "invalid_plan:", "invalid_step:", "invalid_search:query")
@@ -93,6 +93,7 @@ def test_a_plan_names_what_to_search(query):
     assert guards.read_plan_query([{**STEPS[0], "args": {"query": " P1 status\n"}}, *STEPS[1:]]) == "P1 status"
     assert stop_of(guards.read_plan_query, [{**STEPS[0], "args": {"query": query}}]).reason == "invalid_search:query"
     assert stop_of(guards.read_plan_query, STEPS).reason == "invalid_search:query"
+    assert guards.read_plan_steps({"query": "P1"}) == [{**STEPS[0], "args": {"query": "P1"}}, *STEPS[1:]]
 
 
 def test_hits_are_a_list_of_objects():

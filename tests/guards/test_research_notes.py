@@ -34,7 +34,7 @@ def note(**changes):
 
 def verify(*notes, **changes):
     parsed = note_guards.parse_notes(list(notes), max_notes=6)
-    return note_guards.verify_notes(parsed, pages=PAGES, **{**CHECKS, **changes})
+    return note_guards.verify_notes(parsed, **{"pages": PAGES, **CHECKS, **changes})
 
 
 def refusal(answer, notes):
@@ -86,6 +86,8 @@ def test_a_failed_page_says_why_and_where_it_led():
     assert (shown["details"]["status"], len(shown["details"]["why"])) == (404, page_guards.SHOWN_CHARS)
     odd = page_guards.describe_failed_page("u", Outcome("failure", failed_page("odd", {}), {}))
     assert (odd["reason"], odd["details"]["type"]) == ("read_failed", "ReadFailure")
+    away = Outcome("failure", {"reason": "tool_circuit_open", "details": {}}, {})
+    assert page_guards.describe_failed_page("u", away) == {"url": "u", "reason": "circuit_open", "details": {}}
 
 
 def test_what_a_reader_brought_is_sorted_into_pages_and_failures():
@@ -153,6 +155,10 @@ def test_checks_can_be_switched_off():
     assert second == {"note": "n2", "issue": "quote_not_in_source"}
     assert verify(invented, check_quotes=False)["ok"]
     assert verify(wrong, check_values=False)["ok"]
+    dated = note(quote="It was on 2 May, and it lasted.", claim="It was on 2 May 2026 in 46 minutes.")
+    pages = {dated["url"]: {"title": "In 46 minutes", "published_at": "2026-05-02", "body": dated["quote"]}}
+    [issue] = stop_of(verify, dated, pages=pages).evidence["verification"]["issues"]
+    assert issue["unsupported"] == ["46 minutes"]
     stop = stop_of(verify, note(url="https://evil.example"), check_quotes=False, check_values=False)
     assert stop.reason == "verification_failed:url_not_read"
 

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from outlined_briefs import BODIES, FIRST, NODE, REFUNDS, RIGHT, SECTIONS, TITLES, answer_of, written
 from research_cases import vendor
+from tables import each_row
 
 from guardgraph import ResearchPolicy
 from guardgraph.guards.research import answer as guards
@@ -36,6 +37,9 @@ def test_a_brief_has_no_more_sections_than_it_may():
     limits = {"must_cite": False, "notes": NOTES, "max_answer_chars": 900}
     done = outcome(guards.parse_brief, answer_of(*SECTIONS), outline=TITLES, max_sections=1, **limits)
     assert done == {"stop": "invalid_answer:sections", "details": {"sections": 2, "limit": 1}}
+    marked = {"answer": f"{FIRST} [n9]", "citations": ["n1"]}
+    done = outcome(guards.parse_brief, marked, outline=[], max_sections=0, **limits)
+    assert done == {"stop": "invalid_answer:citations_out_of_context"}
     plain = guards.parse_brief({"answer": FIRST, "citations": ["n1"]}, outline=[], max_sections=0, **limits)
     assert guards.describe_cited_spans(NOTES[0], plain) == {}
     read = guards.parse_brief(answer_of(*SECTIONS), outline=TITLES, max_sections=2, **limits)
@@ -100,16 +104,14 @@ def test_any_sections(first, second):
     assert (again["answer"], again["sections"]) == (read["answer"], read["sections"])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("raw", "reason"),
-    [
-        ([], "not_object"),
-        ({"sections": []}, "sections"),
-        ({"sections": list("abcd")}, "too_many"),
-        ({"sections": ["A", "a"]}, "title_twice"),
-        ({"sections": ["..."]}, "title"),
-        ({"sections": ["x" * (LONGEST_TITLE + 1)]}, "title_too_long"),
-    ],
+    ([], "not_object"),
+    ({"sections": []}, "sections"),
+    ({"sections": list("abcd")}, "too_many"),
+    ({"sections": ["A", "a"]}, "title_twice"),
+    ({"sections": ["..."]}, "title"),
+    ({"sections": ["x" * (LONGEST_TITLE + 1)]}, "title_too_long"),
 )
 def test_an_outline_is_refused_by_what_is_wrong(raw, reason):
     """The titles themselves may be as long, and as many, as is allowed."""

@@ -48,6 +48,7 @@ def patch_stop(text: Any, **limits: Any) -> tuple[str, dict[str, Any]]:
 )
 def test_a_draft_stops_with_its_reason(text: Any, reason: str) -> None:
     assert drafted(text)["stop"] == reason
+    assert drafted(f" {DRAFT}") == {"value": DRAFT}
 
 
 SUPPORT = SelfCritiquePolicy(

@@ -35,9 +35,7 @@ def test_claims_that_are_not_supported_are_found_in_any_order(numbers, supported
     expected = [number - 1 for number in range(1, 6) if number not in supported]
     assert found["stop"] == "llm_invalid_schema" if wrong else found["value"][0] == expected
     shown = support.share_evidence(support.show_claims(CLAIMS))
-    assert {item["number"]: item["evidence"][1:] for item in shown["claims"]} == dict(
-        zip(range(1, 6), "12121", strict=True)
-    )
+    assert [(item["number"], item["evidence"][1:]) for item in shown["claims"]] == [*enumerate("12121", 1)]
     assert shown["evidence"] == {"e1": "two", "e2": "one"}
 
 
@@ -48,6 +46,8 @@ def test_what_is_not_supported_is_refused_with_its_claim():
     brief = support.list_brief_claims("It is so. It is up.", marked)
     evidence = {"It is so.": "C0\nT\nq", "It is up.": "C1\nT\nq\nC0\nT\nq"}
     assert {item["claim"]: item["evidence"] for item in brief} == evidence
+    said = [{"start": 0, "verdict": "unsupported"}, {"start": 10, "verdict": "doubtful"}]
+    assert support.list_brief_claims("It is so. It is up.", marked, said) == brief[1:]
     assert support.check_answer_support([], CLAIMS) is None
     stop = stop_of(support.check_answer_support, [1, 4], CLAIMS)
     assert (stop.reason, stop.evidence["unsupported"]) == ("invalid_answer:unsupported_claim", ["Claim 1.", "Claim 4."])

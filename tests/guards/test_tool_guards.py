@@ -13,6 +13,7 @@ from test_plain import nested
 
 from guardgraph.grounding.links.finding import find_links
 from guardgraph.guards.stop import INPUT_DEPTH, LONGEST_QUESTION, Stop, check_request_depth
+from guardgraph.guards.tools import answer as answer_guards
 from guardgraph.guards.tools.actions import MOST_TURNS, cut_step, parse_call, parse_step, parse_task_history
 from guardgraph.guards.tools.answer import check_answer_values, is_declining, settle_answer_links, show_results
 from guardgraph.guards.tools.schemas import check_arguments, find_schema_problem
@@ -94,6 +95,9 @@ def test_a_history_has_so_many_turns_of_so_many_characters():
         assert outcome(check_request_depth, "task", nested(levels)).get("stop") == stop
     turns = [{"role": "user", "content": "x" * (LONGEST_QUESTION + more)} for more in (0, 1)]
     assert outcome(parse_task_history, turns)["stop"] == "invalid_request:history.1.content"
+    assert outcome(parse_task_history, [{"role": "user", "content": 5}])["stop"] == "invalid_request:history.0.content"
+    for said, stop in ((" x" * 3, None), (" \n", "invalid_answer:empty"), ("x" * 6, "invalid_answer:too_long")):
+        assert outcome(answer_guards.parse_answer, said, max_chars=5).get("stop") == stop
 
 
 @given(JSON)
@@ -248,6 +252,10 @@ def test_references_that_end_are_none():
     schema["properties"] |= {"b": {"$ref": "#leaf"}, "c": {"$ref": "#/$defs/a~1b"}}
     assert find_schema_problem(schema) is None
     check_arguments("look", {"a": {"sons": [{"sons": []}]}}, schema)
+    deep = {}
+    for _ in range(2000):
+        deep = {"not": deep}
+    assert find_schema_problem(deep) == "a schema that is nested less deeply is required"
     twice = {f"a{at}": {"anyOf": [{"$ref": f"#/$defs/a{at + 1}"}] * 2} for at in range(20)}
     assert "at most" in (find_schema_problem({"$defs": {**twice, "a20": {"type": "string"}}}) or "")
 

@@ -2,7 +2,6 @@
 
 from time import thread_time
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tables import each_row
@@ -116,14 +115,12 @@ def test_a_list_names_hosts(expected, names):
     assert {normalise_host(name) for name in names} == {expected}
 
 
-@pytest.mark.parametrize(
+@each_row(
     "url",
-    [
-        *("http://h/" + "a/" * 50_000, "http://h/" + "../" * 33_000, "http:" + "/" * 100_000 + "h"),
-        *("http://" + "ä" * 100_000, "http://xn--" + "a9" * 50_000, "http://" + "@" * 100_000 + "h"),
-        *("http://h/?" + "&" * 100_000, "http://h/?" + "%" * 100_000, "http://h/?" + "%C3" * 33_000),
-        *("http://h" + "/" * 100_000, "\t" * 100_000, "http://h/?" + "+" * 100_000),
-    ],
+    *("http://h/" + "a/" * 50_000, "http://h/" + "../" * 33_000, "http:" + "/" * 100_000 + "h"),
+    *("http://" + "ä" * 100_000, "http://xn--" + "a9" * 50_000, "http://" + "@" * 100_000 + "h"),
+    *("http://h/?" + "&" * 100_000, "http://h/?" + "%" * 100_000, "http://h/?" + "%C3" * 33_000),
+    *("http://h" + "/" * 100_000, "\t" * 100_000, "http://h/?" + "+" * 100_000),
 )
 def test_a_hostile_url_costs_little(url):
     begin = thread_time()

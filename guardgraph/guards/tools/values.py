@@ -144,7 +144,7 @@ def is_moment(value: str) -> bool:
     if not ISO_MOMENT.fullmatch(value):
         return False
     try:
-        datetime.fromisoformat(value if "-" in value[:5] else f"2000-01-01 {value}")
+        datetime.fromisoformat(value if "-" in value else f"2000-01-01 {value}")
     except ValueError:
         return False
     return True
