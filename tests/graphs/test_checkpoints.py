@@ -26,6 +26,7 @@ ODD_TEXTS = ["9" * 5000, '{"label": 1e999}', "[" * 100_000, '{"label": "\ud800"}
 CREATED = [(triage, TICKET), *((item.create_agent, item.demo()) for item in PATTERNS.values())]
 LETTERS = random.Random(0).choices("abcdefghijklmnop rstuvwxyz.", k=100_000)
 BODIES = {url: f"This is what the page {url} says. {''.join(LETTERS)}" for url in vendor(*"abcd")}
+OTHER = {"configurable": {"thread_id": "2"}}
 LEAVES = st.sampled_from(["x" * 4_000, "\ud800y" * 3_000, "x" * 3_999, "0" * 64, "", None, 7])
 KEYS = st.sampled_from(["guardgraph:text", "a", "b"])
 VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3))
@@ -169,13 +170,18 @@ def test_texts_come_back_whoever_reads_them_or_end_the_read_by_their_name():
     state, history = agent.get_state(THREAD), [*agent.get_state_history(THREAD)]
 
     async def read():
+        await agent.ainvoke(asked(), OTHER, interrupt_before=["extract"])
         return await agent.aget_state(THREAD), [each async for each in agent.aget_state_history(THREAD)]
 
     assert asyncio.run(read()) == (state, history)
     assert (read_bodies(state), history[0].values) == (BODIES, state.values)
+    assert read_bodies(research(keep_texts_once(inner).with_allowlist([])).get_state(OTHER)) == BODIES
     del inner.storage["1"]["guardgraph_texts"]
     with pytest.raises(LookupError, match="the checkpointer has no text"):
         keep_texts_once(inner).get_tuple(THREAD)
+    inner.delete_thread("1")  # by somebody else; what begins again under its name is kept anew
+    agent.invoke(asked(), THREAD, interrupt_before=["extract"])
+    assert read_bodies(agent.get_state(THREAD)) == BODIES
     with pytest.raises(ConfigurationError, match="saver: a LangGraph checkpointer is required; given: dict"):
         keep_texts_once({})
 

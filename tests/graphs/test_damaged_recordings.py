@@ -7,12 +7,12 @@ from functools import cache
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.types import Command, interrupt
+from langgraph.types import Command
 from recorded_runs import Kept, dead, recorded, recorded_stop, replaying_agent
 from runs import THREAD
 from tables import each_row
 from test_documents import holder_of, places
+from test_judged_again import interrupting
 from ticket_pattern import TICKET, triage
 
 from guardgraph import InputError, NotRecorded, replay
@@ -40,12 +40,7 @@ def test_a_damaged_recording_is_refused_by_field(message, damage):
 
 
 def _interrupted():
-    kept = Kept()
-
-    def asking(state, run):
-        return {"found_duty": f'["value", "{interrupt("who?")}", {{}}]'}
-
-    graph = triage(bodies={"lookup": asking}, checkpointer=InMemorySaver(), recorder=kept)
+    graph = interrupting(lambda run: "who?", recorder=(kept := Kept()))
     graph.invoke(TICKET, THREAD, context={"caller": {"user": "Ada"}})
     graph.invoke(Command(resume="Ada"), THREAD)
     return kept.only

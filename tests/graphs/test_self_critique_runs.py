@@ -26,13 +26,14 @@ from self_critique_cases import (
 )
 from tables import each_row
 
-from guardgraph import ConfigurationError, create_self_critique_agent, replay
+from guardgraph import ConfigurationError, SelfCritiquePolicy, create_self_critique_agent, replay
 from guardgraph.evidence.checking import find_derivation_problems
 from guardgraph.guards.self_critique.editing import apply_required_changes
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.testing import InMemoryRecorder, scripted_tool
 
 GROWN = DRAFT.replace("We estimate recovery in", "In about") + " Many thanks." * 3
+SOON = {"name": "x", "phrases": ["as soon as possible"]}
 
 
 def hash_of(text):
@@ -124,10 +125,15 @@ def test_the_repaired_text_is_guarded_like_any_revision(added, last, reason):
     assert (result["path"][-3:-1], result["phase"]) == (["repair", "patch_guard"], "revise")
 
 
-@pytest.mark.parametrize("slot", ["drafter", "shortener", "critic", "reviser", "policy", "budget", "model"])
-def test_a_wrong_argument_is_a_clear_error(slot):
-    with pytest.raises(ConfigurationError, match=f"^{slot}: "):
-        create_self_critique_agent(**{slot: 5})
+@each_row(
+    ("given", "message"),
+    *(({slot: 5}, f"{slot}: ") for slot in ("drafter", "shortener", "critic", "reviser", "policy", "budget", "model")),
+    ({"policy": SelfCritiquePolicy(high_risk_types=["no"])}, r"policy\.high_risk_types: there are .*; given: 'no'$"),
+    ({"policy": SelfCritiquePolicy(claims=["closures", SOON])}, r"policy\.claims: 'as soon as possible' alone claims "),
+)
+def test_a_wrong_argument_is_a_clear_error(given, message):
+    with pytest.raises(ConfigurationError, match=f"^{message}"):
+        create_self_critique_agent(**given)
 
 
 @pytest.mark.parametrize("narrowed", ["allowed_decisions_execution", "allowed_decisions_policy"])

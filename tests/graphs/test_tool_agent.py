@@ -238,6 +238,7 @@ def ruled(**rule):
 
 @each_row(
     ("given", "said"),
+    ({"tools": [wrong_bill], "model": None}, "model, planner: one of them is required beside tools"),
     ({"tools": []}, "tools: one tool or more are required; given: none"),
     ({"tools": [lambda: 1]}, "tools[0]: a function with a name of its own is required"),
     ({"tools": [_taken]}, "tools._taken: another name of the parameter is required; given: args"),
@@ -255,7 +256,7 @@ def ruled(**rule):
 def test_wrong_arguments_are_named(given, said):
     """A rule that no call could ever keep is wrong too, and named by its field, when the agent is built."""
     with pytest.raises(ConfigurationError) as raised:
-        create_tool_agent("openai", **given)
+        create_tool_agent(**{"model": "openai", **given})
     assert said in str(raised.value)
 
 
