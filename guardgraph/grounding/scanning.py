@@ -653,8 +653,7 @@ class _Scanner:
         """Return what the digits of a value are multiplied by: a thousand of "3 thousand"."""
         match = _DIGITS.search(self.text, value.start, value.end)
         written = parse_digits(match[0], self.decimal)[0] if match else 0.0
-        said = value.said[0] if value.said else value.amounts[0]
-        return said / written if written and (value.said or value.kind == "number") else 1.0
+        return value.said[0] / written if written and value.said else 1.0
 
     def _share_units(self, values: list[Value]) -> list[Value]:
         """Give the first of "10 to 15 minutes" and "$5-10 million" what the second says."""
@@ -671,10 +670,9 @@ class _Scanner:
                 is_signed, is_below = two.unit == SIGNED_UNIT, two.text.endswith(self.below_zero)
                 sign = -1 if is_signed and (is_below or not two.text[0].isdecimal()) else 1
                 offset = two.amounts[0] - sign * two.said[0] * two.factor if two.said else 0.0
-                said = one.said[0] if one.said else one.amounts[0]
-                plain = said if one.kind == "number" else one.amounts[0]
+                [said] = one.amounts
                 sign = -1 if is_signed and (is_below or self._find_minus(one.start, one.end)) else 1
-                amounts = (sign * said * times * two.factor + offset, plain)
+                amounts = (sign * said * times * two.factor + offset, said)
                 values[n] = one._replace(
                     kind=two.kind,
                     unit=two.unit,

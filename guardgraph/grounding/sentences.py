@@ -53,7 +53,7 @@ def find_sentence_spans(text: str) -> list[tuple[int, int]]:
 def _find_spans_of_text(text: str) -> tuple[tuple[int, int], ...]:
     spans, start = [], 0
     for mark, after in _find_sentence_ends(text):
-        may_be_item = text[mark] == "\n" or _is_digit(text[mark - 1 : mark])
+        may_be_item = _is_digit(text[mark - 1 : mark])
         if not (may_be_item and _ITEM.search(text[max(start, mark - _LOOKBACK) : mark + 1])):
             spans.append(_strip_sentence_span(text, start, after))
             start = after

@@ -216,7 +216,7 @@ def _list_keys(value: Value) -> tuple[list[object], list[tuple[float, float]]]:
         stated += [(amount, value.step / value.factor) for amount in value.said]
     elif value.said != value.amounts:
         stated += [(amount, value.step) for amount in value.said]
-    if value.kind == "number" and value.is_year:
+    if value.is_year:
         keys.append(int(value.amounts[0]))
     if value.unit == "of":  # "27 out of 100" is 27 per cent
         stated.append((100 * value.amounts[0] / value.amounts[1], 1.0))

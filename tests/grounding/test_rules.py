@@ -130,20 +130,8 @@ def test_a_number_is_not_another_one(amount, unit):
 
 @each_row(
     ("holds", "workings"),
-    (True, ["10 * 0.22 + 1.00 = 3.20", "(10 + 4) × 2 = 28", "10 / 4 = 2.5", "10 * 0.25 = 2.5", "4 / 10 = 40 %"]),
-    (True, ["$10 − $4 = $6", "07:00 + 3 h = 10:00", "12 March 2024 + 30 days = 11 April 2024"]),
-    (True, ["12 March 2024 - 30 days = 11 February 2024", "12 March 2024 + 10 months = 12 January 2025"]),
-    (True, ["07:00 - 3 h = 04:00", "07:00 - 10 h = 21:00", "12 March 2024 - 3 months = 12 December 2023"]),
-    (True, ["-4 + 10 = 6", "10 / 3 = 3.33", "10 / 4 = 250 %", "2024 - 12 = 2012", "3.5 * 2 = 7", "10 * 4 = 40 km"]),
-    (True, ["10 * 4 * 1000 = 40 thousand", "3500000 / 7 = 500000", "(" * 30 + "10" + ")" * 30, "-" * 30 + "10"]),
-    (False, ["10 / 3 = 3.34", "10 * 4 * 1000 = 40.4 thousand", "(" * 31 + "10" + ")" * 31, "-" * 31 + "10"]),
-    (
-        False,
-        ["07:00 + 10 months = 08:00", "March 2024 + 30 days = April 2024", "31 March 2024 + 1 months = 1 May 2024"],
-    ),
-    (False, ["10 * 0.22 + 1.00 = 3.30", "(10 + 4 = 14", "10 + 4 = 14 and 10", "08:00 + 3 h = 11:00"]),
-    (False, ["10 * 0.23 = 2.30", "10 + 4 = 40", "07:00 + 5 h = 12:00", "10 ** 4 = 10000", "__import__('os')"]),
-    (False, ["10 / 0 = 1", "(" * 400 + "10", ""]),
+    (True, [*PAIRS["workings"], "(" * 30 + "10" + ")" * 30, "-" * 30 + "10"]),
+    (False, [*PAIRS["no workings"], "(" * 31 + "10" + ")" * 31, "-" * 31 + "10", "(" * 400 + "10", ""]),
 )
 def test_a_working_holds_or_gives_nothing(holds, workings):
     """A working gives its result where its operands are stated and it comes to what it says."""
@@ -175,6 +163,7 @@ def test_names_are_not_looked_for_across_languages():
     assert [find_unsupported_names(text, ["The mayor left."]) for text in headed] == [[], ["Gustave"]]
     for source, names in (("The mayor of Munich left.", ["Gustave"]), ("Der Bürgermeister ging fort.", [])):
         assert find_unsupported_names("The mayor of Munich left Gustave.", [source]) == names
+    assert find_unsupported_names("Wczoraj dałem to Łukaszowi.", ["Dzisiaj spotkałem Łukasza."]) == []
 
 
 def test_numbers_of_an_address_license_nothing():
