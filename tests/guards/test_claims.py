@@ -88,7 +88,7 @@ def test_what_is_denied_aimed_at_or_waited_for_is_no_claim(text: str) -> None:
     (["restored"], ["Traffic is returning and completely restored.", "Barely noticed by users service is restored."]),
     (["over"], ["When you open the status page you see that the outage is over."]),
     (["ensure that"], ["We tested it, and ensure that it never recurs."]),
-    (["resolved", "fixed"], ["Ask if you like; it will be resolved by noon. We managed to get our node fixed."]),
+    (["resolved", "fixed"], ["Call unless you slept; it will be resolved by noon. We managed to get our node fixed."]),
     (["up"], ["Service is up to everyone's delight."]),
     (["restored", "fixed"], ["No payment failed after we restored it. No data was lost when it was fixed."]),
     (["restored"], ["Those that could not be served are now restored."]),

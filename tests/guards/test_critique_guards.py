@@ -193,15 +193,9 @@ APPROVING = (
     "Nothing is missing.\nVerdict: approve",
 )
 DOUBTING = (
-    *(
-        "Approve? No, escalate it.",
-        "Approve: no.",
-        "Approve: I can't.",
-        "approve not",
-        "approve: no way",
-        "Approve it?",
-    ),
-    *("I can not: approve", "Nicht: approve", "Not this:\napprove", "I would approve it", "I refuse to approve it"),
+    *("Approve? No, escalate it.", "Approve: no.", "Approve: I can't.", "approve not", "Should we approve?"),
+    *("I can not: approve", "Nicht: approve", "Not this:\napprove", "I would approve it", "approve: no way"),
+    "I refuse to approve it",
 )
 
 
