@@ -17,6 +17,7 @@ from langgraph.types import Command
 from office_agents import DONE, PAY, READ, STOLEN, TASK, THREAD, answer_question, calls, office_agent
 from rag_agents import QUESTION, agent
 from runs import BOTH, content, run
+from tables import each_row
 from ticket_pattern import TICKET, triage
 
 from guardgraph import RagBudget, verify
@@ -31,13 +32,11 @@ HERE = Path(__file__)
 SECRET = "password=hunter2"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "body",
-    [
-        *(lambda state, run: state["x"], lambda state, run: None, lambda state, run: Command(goto="label")),
-        lambda state, run: {"outcome": "x", "stop_reason": "fine"},
-        lambda state, run: (yield Call("tool", print, {})),
-    ],
+    *(lambda state, run: state["x"], lambda state, run: None, lambda state, run: Command(goto="label")),
+    lambda state, run: {"outcome": "x", "stop_reason": "fine"},
+    lambda state, run: (yield Call("tool", print, {})),
 )
 def test_a_terminal_that_fails_ends_stopped(body):
     """A failing ok ending never looks like a good one, and cannot write how the run went."""
@@ -128,13 +127,11 @@ def test_a_callback_is_told_the_phase_of_the_stop(mode):
     assert {entry["node"]: entry["phase"] for entry in result["timeline"]} == seen
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("pattern", "ending", "off", "reason"),
-    [
-        ("rag", "answered", {"allowed_sources_execution": ["billing_policy"]}, "source_denied"),
-        ("research", "answered", {"allowed_domains_execution": ["nobody.example"]}, "no_reliable_sources"),
-        ("self_critique", "revised", {"allowed_decisions_execution": []}, "critique_decision_denied_execution"),
-    ],
+    ("rag", "answered", {"allowed_sources_execution": ["billing_policy"]}, "source_denied"),
+    ("research", "answered", {"allowed_domains_execution": ["nobody.example"]}, "no_reliable_sources"),
+    ("self_critique", "revised", {"allowed_decisions_execution": []}, "critique_decision_denied_execution"),
 )
 def test_what_is_switched_off_before_the_ending_is_not_returned(pattern, ending, off, reason):
     graph = PATTERNS[pattern].create_agent(checkpointer=InMemorySaver())

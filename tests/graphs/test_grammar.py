@@ -6,6 +6,7 @@ import pytest
 from langgraph.errors import GraphInterrupt, ParentCommand
 from langgraph.types import Command, Send, interrupt
 from runs import MODES, check_result, content, run
+from tables import each_row
 from ticket_pattern import REASONS, TICKET, triage
 
 from guardgraph.grammar import Call, Outcome, Pass, Step, Stop
@@ -76,18 +77,16 @@ def test_a_node_writes_only_what_it_declared(node, returned, message):
     assert details["message"].startswith(message)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("returned", "message"),
-    [
-        ({"accepted_label": "bug"}, "returned a dict; a guard returns a Pass or raises a Stop"),
-        (Command(goto="routed"), "returned a Command; a guard returns a Pass or raises a Stop"),
-        (Pass({"accepted_label": "bug"}), "passed to None; declared: lookup, spam"),
-        (Pass({"accepted_label": "bug"}, ["lookup"]), "passed to ['lookup']"),
-        (Pass({"accepted_duty": "Ada"}, "lookup"), "wrote accepted_duty; declared: accepted_label"),
-        (Pass({"accepted_label": 10**30}, "lookup"), "wrote a whole number of more than 64 bits to accepted_label"),
-        (Pass({}, "lookup", (Step({"phase": "label"}, {}), "step")), "'str' object has no attribute 'trace'"),
-        (Pass({}, "lookup", (Step({"phase": "label"}, "told"),)), "completed a step whose trace or history is no "),
-    ],
+    ({"accepted_label": "bug"}, "returned a dict; a guard returns a Pass or raises a Stop"),
+    (Command(goto="routed"), "returned a Command; a guard returns a Pass or raises a Stop"),
+    (Pass({"accepted_label": "bug"}), "passed to None; declared: lookup, spam"),
+    (Pass({"accepted_label": "bug"}, ["lookup"]), "passed to ['lookup']"),
+    (Pass({"accepted_duty": "Ada"}, "lookup"), "wrote accepted_duty; declared: accepted_label"),
+    (Pass({"accepted_label": 10**30}, "lookup"), "wrote a whole number of more than 64 bits to accepted_label"),
+    (Pass({}, "lookup", (Step({"phase": "label"}, {}), "step")), "'str' object has no attribute 'trace'"),
+    (Pass({}, "lookup", (Step({"phase": "label"}, "told"),)), "completed a step whose trace or history is no "),
 )
 def test_a_guard_leaves_only_by_a_pass_or_a_stop(returned, message):
     """A guard that returns anything but a Pass to a way that it declared closes the run."""

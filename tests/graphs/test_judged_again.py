@@ -195,9 +195,6 @@ def judged(made, then, now):
     return again, made(**now).invoke(TICKET)
 
 
-# Another scope, or other settings
-
-
 def labels(run):
     return {"labels": list(run.policy.labels)}
 
@@ -225,9 +222,6 @@ def test_a_refusal_is_unknown_under_another_policy():
     assert judged(made, strict, strict)[0].kind == "same"
     again, live = judged(made, {}, strict)
     assert (again.kind, again.new.stop_reason) == ("changed", live["stop_reason"])
-
-
-# An interrupt of a body's own
 
 
 def interrupting(view, **settings):

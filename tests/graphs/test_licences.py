@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 from runs import BOTH, run
+from tables import each_row
 from tool_pattern import (
     BILL,
     DELETE,
@@ -186,14 +187,12 @@ def test_a_question_of_several_calls_licenses_each_once():
     assert (result["stop_reason"], desk.made) == ("not_approved:send_money", [READ, STOLEN, eve])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("after", "document", "shown"),
-    [
-        (sent(902), BILL, [sent(901)]),  # another value
-        (sent(901), BILL, [sent(901, to="Trudy"), sent(902)]),  # values of two calls
-        (sent(901), OTHER_BILL, [sent(901)]),  # a document that nobody brought
-        (DELETED, BILL, [DELETED]),  # a tool that is always asked for
-    ],
+    (sent(902), BILL, [sent(901)]),  # another value
+    (sent(901), BILL, [sent(901, to="Trudy"), sent(902)]),  # values of two calls
+    (sent(901), OTHER_BILL, [sent(901)]),  # a document that nobody brought
+    (DELETED, BILL, [DELETED]),  # a tool that is always asked for,
 )
 def test_an_approved_document_licenses_nothing_else(after, document, shown):
     """It is for these calls, and for what a call of this run brought."""
@@ -209,14 +208,12 @@ def test_an_approved_document_licenses_nothing_else(after, document, shown):
     assert replay(desk_graph(planning(), Desk(), bodies=bodies), recorder.runs[0]) == result
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("named", "args", "message"),
-    [
-        (lambda args: args, PAY["args"], "holds a function"),
-        ("pay", PAY["args"], "declared calls: read_bill, send_money, delete_file"),
-        ("send_money", [30], "with a list; arguments are an object"),
-        ("send_money", {"to": {1, 2}}, "arguments are an object of plain JSON"),
-    ],
+    (lambda args: args, PAY["args"], "holds a function"),
+    ("pay", PAY["args"], "declared calls: read_bill, send_money, delete_file"),
+    ("send_money", [30], "with a list; arguments are an object"),
+    ("send_money", {"to": {1, 2}}, "arguments are an object of plain JSON"),
 )
 def test_a_body_does_not_call_beyond_its_declaration(named, args, message):
     read = {"action_guard": trust_calls("read")}

@@ -23,17 +23,6 @@ from guardgraph import NotRecorded, create_rag_agent, replay
 from guardgraph.grammar import Stop
 from guardgraph.testing import ScriptedChatModel
 
-DEAD = (dead("the proposer"), dead("the tool"))
-
-
-def check_replay(recording, *args, **kwargs):
-    """Assert that the pattern of the tests, with nobody to call, makes the recorded result of a recording."""
-    before = deepcopy(recording)
-    assert (replay(triage(*(args or DEAD), **kwargs), recording), recording) == (recording["result"], before)
-
-
-# The same result
-
 
 def _can_be_rebuilt(text):
     """Say whether a recording has settings that a factory takes, and a state that nobody edited."""
@@ -89,7 +78,10 @@ def test_an_input_is_judged_by_its_value_as_it_is_recorded(given):
         raise Stop("invalid_request:ticket")
 
     bodies = {"request_guard": check}
-    check_replay(recorded(lambda recorder: triage(bodies=bodies, recorder=recorder), {"ticket": given}), bodies=bodies)
+    recording = recorded(lambda recorder: triage(bodies=bodies, recorder=recorder), {"ticket": given})
+    before = deepcopy(recording)
+    replayed = replay(triage(dead("the proposer"), dead("the tool"), bodies=bodies), recording)
+    assert (replayed, recording) == (recording["result"], before)
     assert seen[0] == seen[1]
     assert seen[0] <= {int, dict, list}
 

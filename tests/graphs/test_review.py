@@ -8,6 +8,7 @@ from langgraph_sdk import get_sync_client
 from langgraph_server import needs_server, serving
 from refund_pattern import MINUTE, ORDER, PAID, REASONS, SHOWN, THREAD, TIGHT, answering, begun, refund, waiting
 from runs import MODES, SAVERS, check_result, content, masked, memory, run, sqlite
+from tables import each_row
 from typing_extensions import TypedDict
 
 from guardgraph.grammar import Call, Outcome, Pass, ask_person
@@ -126,13 +127,11 @@ def asking(*yielded):
     return body
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("yielded", "message"),
-    [
-        (ask_person({"amounts": {1, 2}}), "would show a person a set"),
-        ([ask_person(SHOWN)] * 2, "yielded a list"),
-        (Call("tool", lambda request: "yes", {}), "yielded a Call of a tool"),
-    ],
+    (ask_person({"amounts": {1, 2}}), "would show a person a set"),
+    ([ask_person(SHOWN)] * 2, "yielded a list"),
+    (Call("tool", lambda request: "yes", {}), "yielded a Call of a tool"),
 )
 def test_a_review_asks_one_person_once_and_nobody_else(yielded, message):
     """A body that asks otherwise, or would show what is no plain JSON, closes the run."""

@@ -215,10 +215,6 @@ def declared(name, **changed):
     return change
 
 
-class Tame(GrammarNode):
-    """A node that would do something else."""
-
-
 def by(*tamper, path="", nodes=None):
     """Return what is done to a graph, and the nodes and the path of what is found; the nodes are those of the path."""
     way = path.split()
@@ -231,7 +227,7 @@ BROKEN = {
     "foreign: a handler for all": by(lambda graph: graph.set_node_defaults(error_handler=plain), nodes="label_guard"),
     "foreign: forged metadata": by(node_edit("label", metadata={"kind": "guard"}), nodes="label"),
     "foreign: another pattern's guard": by(runnable("label_guard", frame=LAX.frame), nodes="label_guard"),
-    "foreign: a subclass of ours": by(runnable("label", __class__=Tame), nodes="label"),
+    "foreign: a subclass of ours": by(runnable("label", __class__=type("Tame", (GrammarNode,), {})), nodes="label"),
     "foreign: a crossed path map": by(ways("label_guard", stop_llm="lookup", lookup="stop_llm"), nodes="label_guard"),
     "foreign: a join": by(edge(["label_guard", "duty_guard"], "routed"), nodes="routed"),
     "foreign: a node of LangGraph's settings": by(node_edit("label", defer=True), nodes="label"),
