@@ -19,6 +19,7 @@ from guardgraph.grammar import Policy
 from guardgraph.testing import InMemoryRecorder
 
 folder = pytest.fixture(empty_folder)
+WRONG = [{"denied_sources": "all"}, {"denied_source": []}, {"check_values": True}, [], None]
 
 
 class RefundPolicy(refund_pattern.Policy, Policy):
@@ -95,9 +96,6 @@ def test_what_cannot_be_read_counts_as_before_for_a_while(stale_for):
     else:
         assert result["stop_reason"] == "policy_unreadable"
         assert result["details"] == {"type": "OSError", "message": "disk"}
-
-
-WRONG = [{"denied_sources": "all"}, {"denied_source": []}, {"check_values": True}, [], None]
 
 
 @pytest.mark.parametrize("said", [*WRONG, {"denied_sources": {"a"}}, {"switched": {"by": "ada"}}])
