@@ -70,9 +70,18 @@ def test_a_later_search_that_fails_or_finds_nothing_is_listed():
     assert result["aggregate"]["verified_notes"] == 2
     alone = searched(Searched(failing=["alpha"]), gaps_of(["beta"]))
     assert (alone["stop_reason"], alone["phase"]) == ("tool_invalid_output:search_sources", "search")
-    denied = OPEN.model_copy(update={"denied_domains": (HOSTS[0],)})
-    assert searched(Searched(), gaps_of(), policy=denied)["stop_reason"] == "no_reliable_sources"
+    denied = [OPEN.model_copy(update={"denied_domains": (host,)}) for host in HOSTS[:2]]
+    assert searched(Searched(), gaps_of(), policy=denied[0])["stop_reason"] == "no_reliable_sources"
+    later = searched(Searched(), gaps_of(["beta"]), policy=denied[1])
+    assert [item["url"] for item in later["aggregate"]["denied_sources"]] == [BETA]
     assert searched(Searched(), gaps_of(), first="quux")["stop_reason"] == "no_sources_after_dedupe"
+
+
+@pytest.mark.parametrize("limit", ["max_notes", "max_urls", "max_read_pages"])
+def test_an_answer_names_the_limit_that_ended_its_searches_where_the_policy_has_it_so(limit):
+    rules = OPEN.model_copy(update={"on_limit": "partial"})
+    result = searched(Searched(), gaps_of(["beta"], ["gamma"]), policy=rules, budget={limit: 2})
+    assert (result["outcome"], result["ended_by"], len(result["queries"])) == ("grounded_partial", limit, 2)
 
 
 def proposed(*replies, context=ASKED_ONCE):

@@ -17,6 +17,7 @@ GIVEN = {"goal": "Report the fire.", "request": {"request": REQUEST, "policy_hin
 HERALD = "The fire at the Halden mill hurt 14 people on Monday evening."
 GAZETTE = "Police said on Tuesday that the fire at the Halden mill had hurt 14 people."
 BLOG = "The fire at the Halden mill hurt 41 people on Monday evening."
+ALONE = "The fire at the Halden mill began at noon in the cellar."
 TRUST = (
     {"scope": "domain:herald.test", "tier": "official", "owner": "Herald Group", "source": "press list"},
     {"scope": "gazette.test", "tier": "known"},
@@ -26,14 +27,14 @@ OWNERS = {"herald.test": "A B", "gazette.test": "a  b"}
 ONE_OWNER = tuple({"scope": host, "tier": "known", "owner": owner} for host, owner in OWNERS.items())
 
 
-def agent_of(*hosts, linked=(), given=None, **policy):
+def agent_of(*hosts, linked=(), blog=BLOG, day="2026-03-19", given=None, **policy):
     """Return an agent that finds a page of each host: two newspapers that say the same, and a blog that does not."""
-    texts = dict(zip(HOSTS, (HERALD, GAZETTE, BLOG), strict=True))
+    texts = dict(zip(HOSTS, (HERALD, GAZETTE, blog), strict=True))
 
     def read(request):
         host = request["url"].split("/")[2]
         links = [*linked] if host == "gazette.test" else []
-        return {"title": "", "published_at": "2026-03-19", "body": texts[host], "linked_hosts": links}
+        return {"title": "", "published_at": day, "body": texts[host], "linked_hosts": links}
 
     lists = {"allowed_domains_policy": HOSTS, "allowed_domains_execution": HOSTS}
     return create_research_agent(
@@ -71,6 +72,30 @@ def test_what_is_not_independent_does_not_corroborate(linked, trust):
     assert [note["independent"] for note in result["details"]["notes"]] == [1, 1]
 
 
+def test_what_too_few_sources_say_is_left_out_where_the_policy_marks():
+    """It is listed with its reason; a conflict is never dropped, and with nothing left the run ends."""
+    marks = {"corroboration": "require", "on_unsupported": "mark"}
+    result = ask(agent_of(blog=ALONE, **marks))
+    few = "insufficient_corroboration:2"
+    assert [(note["quote"], note["reason"]) for note in result["dropped_notes"]] == [(ALONE, few)]
+    assert result["citations"] == ["n1", "n2"]
+    stopped = agent_of(**marks), agent_of("herald.test", **marks), agent_of(blog=ALONE, corroboration="require")
+    assert [ask(agent)["stop_reason"] for agent in stopped] == ["conflicting_sources", few, few]
+
+
+def test_pages_of_too_little_trust_count_for_nothing():
+    """Of their hosts, or so old; with none left the run ends, also where the least trust was raised meanwhile."""
+    result = ask(agent_of(trust=TRUST, min_trust=0.7))
+    denied = [item["url"].rstrip("/") for item in result["aggregate"]["denied_sources"]]
+    assert denied == [f"http://{host}" for host in HOSTS[1:]]
+    denied = {"url": "http://herald.test", "reason": "source_denied_trust", "trust": 0.5}
+    for before, listed in (("pages_guard", [denied]), ("synthesize", []), ("answer_guard", [])):
+        old = agent_of("herald.test", trust=TRUST, day="2001-01-01", given={"checkpointer": InMemorySaver()})
+        old.invoke(GIVEN, THREAD, interrupt_before=[before])
+        result = check_result(RESEARCH_REASONS, old.invoke(None, THREAD, context={"policy": {"min_trust": 0.7}}))
+        assert (result["stop_reason"], result["denied_sources"]) == ("no_reliable_sources", listed)
+
+
 def test_trust_orders_reading_and_notes_and_stands_in_citations():
     """The most trusted host is read first, whatever the search's order; its number has tier and recency."""
     cited = ask(agent_of("blog.test", "gazette.test", "herald.test", trust=TRUST))["citation_details"]
@@ -102,6 +127,14 @@ def test_a_topic_of_high_risk_waits_for_a_person(policy, why):
     result = agent.invoke(Command(resume={"hash": asked["hash"], "decision": "approve"}), THREAD)
     assert (result["status"], result["approved_by"]) == ("ok", "unverified")
     assert (result["answer"], verify(agent)) == (shown["brief"]["answer"], [])
+
+
+def test_a_person_is_shown_what_conflicts_with_the_claims_of_a_brief():
+    brief = {"answer": HERALD, "citations": ["n1"]}
+    given = {"checkpointer": InMemorySaver(), "writer": lambda view: brief}
+    agent = agent_of(given=given, corroboration="mark", high_risk_terms=("fire",))
+    shown = agent.invoke(GIVEN, THREAD)["waiting_for"]["shown"]
+    assert [[item["quote"] for item in shown[name]] for name in ("claims", "conflicts")] == [[HERALD], [BLOG]]
 
 
 def test_an_edited_brief_is_guarded_like_any_answer():

@@ -92,7 +92,9 @@ def test_the_demo_ends_revised_once(mode):
 
 
 def test_a_long_draft_is_shortened_once():
-    result = result_of("x" * 901, shorter=f" {DRAFT} ")
+    shortener = scripted_tool({"draft": f" {DRAFT} "})
+    result = result_of("x" * 901, shortener=shortener)
+    assert shortener.calls == [{"draft": "x" * 901, "max_chars": 900}]
     assert result["answer"] == DRAFT
     assert result["path"][1:6] == ["draft", "draft_guard", "shorten", "draft_guard", "critique"]
     shown = {"draft_hash": hash_of(DRAFT), "chars": len(DRAFT), "attempts_used": 2, "retried": True}
