@@ -17,6 +17,7 @@ GIVEN = {"goal": "Report the fire.", "request": {"request": REQUEST, "policy_hin
 HERALD = "The fire at the Halden mill hurt 14 people on Monday evening."
 GAZETTE = "Police said on Tuesday that the fire at the Halden mill had hurt 14 people."
 BLOG = "The fire at the Halden mill hurt 41 people on Monday evening."
+WRITTEN = f"{HERALD} [n1]"
 ALONE = "The fire at the Halden mill began at noon in the cellar."
 TRUST = (
     {"scope": "domain:herald.test", "tier": "official", "owner": "Herald Group", "source": "press list"},
@@ -107,14 +108,15 @@ def test_trust_orders_reading_and_notes_and_stands_in_citations():
 
 
 def waiting(**policy):
-    agent = agent_of(given={"checkpointer": InMemorySaver()}, corroboration="mark", **policy)
+    given = {"checkpointer": InMemorySaver(), "writer": lambda view: {"answer": WRITTEN, "citations": ["n1"]}}
+    agent = agent_of(given=given, corroboration="mark", require_sentence_citations=True, **policy)
     return agent, agent.invoke(GIVEN, THREAD)["waiting_for"]
 
 
 @each_row(
     ("policy", "why"),
     ({"high_risk_terms": ("Fire at the Halden",)}, {"term": "Fire at the Halden"}),
-    ({"high_risk_scopes": ("domain:blog.test",)}, {"host": "blog.test"}),
+    ({"high_risk_scopes": ("domain:herald.test",)}, {"host": "herald.test"}),
     ({"high_risk_tiers": ("unrated",)}, {"tier": "unrated", "url": "http://herald.test"}),
 )
 def test_a_topic_of_high_risk_waits_for_a_person(policy, why):
@@ -122,25 +124,17 @@ def test_a_topic_of_high_risk_waits_for_a_person(policy, why):
     agent, asked = waiting(**policy)
     shown = asked["shown"]
     assert why in [{**item, "url": item["url"].rstrip("/")} if "url" in item else item for item in shown["high_risk"]]
-    standing = {claim["quote"]: claim["standing"] for claim in shown["claims"]}
-    assert standing == dict.fromkeys((HERALD, GAZETTE, BLOG), "conflict")
+    standing = [[(item["quote"], item["standing"]) for item in shown[name]] for name in ("claims", "conflicts")]
+    assert standing == [[(HERALD, "conflict")], [(BLOG, "conflict")]]
     result = agent.invoke(Command(resume={"hash": asked["hash"], "decision": "approve"}), THREAD)
     assert (result["status"], result["approved_by"]) == ("ok", "unverified")
-    assert (result["answer"], verify(agent)) == (shown["brief"]["answer"], [])
-
-
-def test_a_person_is_shown_what_conflicts_with_the_claims_of_a_brief():
-    brief = {"answer": HERALD, "citations": ["n1"]}
-    given = {"checkpointer": InMemorySaver(), "writer": lambda view: brief}
-    agent = agent_of(given=given, corroboration="mark", high_risk_terms=("fire",))
-    shown = agent.invoke(GIVEN, THREAD)["waiting_for"]["shown"]
-    assert [[item["quote"] for item in shown[name]] for name in ("claims", "conflicts")] == [[HERALD], [BLOG]]
+    assert (result["answer"], shown["brief"]["answer"], verify(agent)) == (HERALD, WRITTEN, [])
 
 
 def test_an_edited_brief_is_guarded_like_any_answer():
     """Their own words pass where the notes bear them out and they mark so; others do not count, and it waits on."""
     said = {"answer": "Two newspapers say that the fire hurt 14 people [n1, n2].", "citations": []}
-    agent, asked = waiting(high_risk_terms=("fire",), require_sentence_citations=True)
+    agent, asked = waiting(high_risk_terms=("fire",))
     edited = {"hash": asked["hash"], "decision": "edit"}
     for edit, reason in [
         ({**said, "answer": "The fire hurt 99 people [n1]."}, "invalid_answer:contradicts_source"),

@@ -138,29 +138,27 @@ def test_a_wrong_argument_is_a_clear_error(given, message):
         create_self_critique_agent(**given)
 
 
-@pytest.mark.parametrize("narrowed", ["allowed_decisions_execution", "allowed_decisions_policy"])
-@pytest.mark.parametrize(
+@each_row(
     ("before", "critique", "phase", "ending"),
-    [
-        ("revise", REVISE, "revise", "patch_guard"),
-        ("repair", REVISE, "revise", "patch_guard"),
-        ("final_guard", REVISE, "finalize", "final_guard"),
-        ("final_guard", APPROVE, "finalize", "final_guard"),
-        ("escalation_guard", ESCALATE, "critique", "escalation_guard"),
-    ],
+    ("revise", REVISE, "revise", "patch_guard"),
+    ("repair", REVISE, "revise", "patch_guard"),
+    ("final_guard", REVISE, "finalize", "final_guard"),
+    ("final_guard", APPROVE, "finalize", "final_guard"),
+    ("escalation_guard", ESCALATE, "critique", "escalation_guard"),
 )
-def test_both_lists_are_asked_again_at_the_point_of_use(before, critique, phase, ending, narrowed):
+def test_both_lists_are_asked_again_at_the_point_of_use(before, critique, phase, ending):
     """A decision taken off either list while the run stood still is not carried out; the critique is the evidence."""
-    tool = scripted_tool(*({"revised_answer": text} for text in THANKS))
-    revisions = {"reviser": tool} if before == "repair" else {}
     decision = critique["decision"]
-    result = resumed(before, DRAFT, critique, context={"policy": {narrowed: []}}, **revisions)
-    assert result["stop_reason"] == f"critique_decision_denied_execution:{decision}"
-    assert (result["phase"], result["path"][-2:]) == (phase, [ending, "stop_denied_execution"])
-    assert content(result).keys() == {"critique", "so_far"}
-    assert {"draft": DRAFT, "critique": result["critique"]}.items() <= result["so_far"].items()
-    assert result["critique"]["decision"] == decision
-    assert len(result["trace"]) == (3 if (before, critique) == ("final_guard", REVISE) else 2)
+    for narrowed in ("allowed_decisions_execution", "allowed_decisions_policy"):
+        tool = scripted_tool(*({"revised_answer": text} for text in THANKS))
+        revisions = {"reviser": tool} if before == "repair" else {}
+        result = resumed(before, DRAFT, critique, context={"policy": {narrowed: []}}, **revisions)
+        assert result["stop_reason"] == f"critique_decision_denied_execution:{decision}"
+        assert (result["phase"], result["path"][-2:]) == (phase, [ending, "stop_denied_execution"])
+        assert content(result).keys() == {"critique", "so_far"}
+        assert {"draft": DRAFT, "critique": result["critique"]}.items() <= result["so_far"].items()
+        assert result["critique"]["decision"] == decision
+        assert len(result["trace"]) == (3 if (before, critique) == ("final_guard", REVISE) else 2)
 
 
 @pytest.mark.paired

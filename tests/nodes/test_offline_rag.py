@@ -1,6 +1,5 @@
 """The RAG agent's offline rules: they ask for what a run takes, answer in words of the sources, are never stopped."""
 
-from functools import cache
 from textwrap import fill
 
 from hypothesis import given, settings
@@ -19,21 +18,6 @@ def said(question, *texts, marked=False, **fields):
     about = {"title": "", "section": "", "updated_at": "2026-01-15", **fields}
     chunks = [{"doc_id": f"d{place}", "text": text, **about} for place, text in enumerate(texts)]
     return write_offline_answer({"question": question, "context_chunks": chunks, "sentence_citations": marked})
-
-
-FOUND = []
-"""What the retriever of the next run finds."""
-
-
-@cache
-def agent():
-    """Return the agent, which is the same whatever it finds."""
-    return create_rag_agent(retriever=lambda request: [*FOUND], policy=POLICY)
-
-
-def ask(question, *texts):
-    FOUND[:] = [{**CANDIDATE, "doc_id": f"d{place}", "text": text} for place, text in enumerate(texts)]
-    return check_result(RAG_REASONS, agent().invoke({"question": question}))
 
 
 def test_the_query_is_the_question():
@@ -186,12 +170,15 @@ LINES = st.tuples(st.lists(st.sampled_from(WORDS), min_size=1, max_size=9), st.s
 TEXTS = st.tuples(
     st.lists(LINES, min_size=1, max_size=8), st.integers(20, 90), st.sampled_from(["\n", "\n\n", " "])
 ).map(lambda made: made[2].join(fill(line, made[1]) for line in made[0]))
+FOUND = []  # in the next run
+AGENT = create_rag_agent(retriever=lambda request: [*FOUND], policy=POLICY)
 
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(TEXTS, min_size=1, max_size=4), st.lists(st.sampled_from(WORDS), min_size=1, max_size=5))
 def test_it_is_never_stopped(texts, asked):
     """Whatever the chunks say and whatever is asked, the offline agent answers or clarifies."""
-    result = ask(f"What is {' '.join(asked)}?", *texts)
+    FOUND[:] = [{**CANDIDATE, "doc_id": f"d{place}", "text": text} for place, text in enumerate(texts)]
+    result = check_result(RAG_REASONS, AGENT.invoke({"question": f"What is {' '.join(asked)}?"}))
     assert result["status"] == "ok", (result["stop_reason"], result.get("unsupported"))
     assert result["outcome"] == "clarify" or set(result["citations"]) <= {f"d{place}" for place in range(len(texts))}

@@ -2,14 +2,12 @@
 
 from langgraph.checkpoint.memory import InMemorySaver
 from rag_agents import ANSWER, CANDIDATE, INTENT, NAMED, POLICY, QUESTION, SOURCES, agent
-from runs import check_result, masked
+from runs import THREAD, check_result, masked
 from tables import each_row
 
 from guardgraph import RagContext, RagPolicy, create_rag_agent
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import ScriptedChatModel, scripted_tool
-
-THREAD = {"configurable": {"thread_id": "1"}}
 
 
 def switched_on(*sources):

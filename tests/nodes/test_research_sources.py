@@ -15,8 +15,6 @@ from guardgraph.tools.recordings import make_recorded_extractor, make_recorded_r
 TEN = ResearchBudget(max_urls=10)
 JUDGED = {
     f"ftp://{cases.SLA_HOST}/a": "scheme",
-    f"https://user:secret@{cases.SLA_HOST}/a": "userinfo",
-    f"https://{cases.SLA_HOST}:8443/a": "port",
     f"https://{cases.SLA_HOST}.evil.example/a": "policy",
     f"https://{cases.REGULATOR_HOST}/a": "execution",
     "https://xn--mnchen-3ya.example": "policy",
