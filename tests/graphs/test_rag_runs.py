@@ -38,22 +38,11 @@ def test_a_grounded_answer():
     result = check_result(RAG_REASONS, create_rag_agent(model).invoke(QUESTION))
     [details] = result["citation_details"]
     candidates = result["history"][0]["retrieval"]["candidates"]
-    assert content(result) == {
-        "outcome": "grounded_answer",
-        **ANSWER,
-        "citation_details": [
-            {
-                **SLA_DETAILS,
-                "updated_at": "2026-01-15",
-                "score": candidates[0]["score"],
-                "answer_spans": [[0, len(ANSWER["answer"])]],
-                "spans_by": "cited",
-                "document_span": details["document_span"],
-                "passage_span": [0, len(result["passages"][0]["text"])],
-            }
-        ],
-        "passages": result["passages"],
-    }
+    cited = {**SLA_DETAILS, "updated_at": "2026-01-15", "score": candidates[0]["score"], "spans_by": "cited"}
+    cited |= {"answer_spans": [[0, len(ANSWER["answer"])]], "document_span": details["document_span"]}
+    cited["passage_span"] = [0, len(result["passages"][0]["text"])]
+    told = {"citation_details": [cited], "passages": result["passages"]}
+    assert content(result) == {"outcome": "grounded_answer", **ANSWER, **told}
     assert result["usage"] == {"calls": 2, "tool_calls": 2, "tokens": 84, "cost": None}
     assert result["asked_question"] == {"own": QUESTION["question"]}
     searched = {"query": INTENT["query"], "requested_sources": ["billing_policy", "support_policy"]}

@@ -6,18 +6,10 @@ from guardgraph.nodes.self_critique import audit_draft_change, list_changed_sent
 
 def test_an_audit_says_what_changed() -> None:
     record = audit_draft_change("One. Two.", " One. Three. ", risks_count=1, required_changes_count=2)
-    assert record == {
-        "changed": True,
-        "before_hash": hash_normalised_text("One. Two."),
-        "after_hash": hash_normalised_text("One. Three."),
-        "before_chars": 9,
-        "after_chars": 11,
-        "delta_chars": 2,
-        "length_increase_pct": 22.22,
-        "risks_count": 1,
-        "required_changes_count": 2,
-        "diff_excerpt": ["- Two.", "+ Three."],
-    }
+    hashes = {"before_hash": hash_normalised_text("One. Two."), "after_hash": hash_normalised_text("One. Three.")}
+    sizes = {"before_chars": 9, "after_chars": 11, "delta_chars": 2, "length_increase_pct": 22.22}
+    counts = {"risks_count": 1, "required_changes_count": 2}
+    assert record == {"changed": True, **hashes, **sizes, **counts, "diff_excerpt": ["- Two.", "+ Three."]}
     same = audit_draft_change("One.\nTwo", "One. Two", risks_count=0, required_changes_count=0)
     assert (same["changed"], same["diff_excerpt"], same["length_increase_pct"]) == (False, [], 0.0)
     assert audit_draft_change("", "x", risks_count=0, required_changes_count=0)["length_increase_pct"] == 0.0
