@@ -30,6 +30,8 @@ NO_REASON = '["failure", {}, {}]'
     (r"calls\.1\.outcome: a failure has a reason and details$", lambda r: r["calls"][1].update(outcome=NO_REASON)),
     (r"^recording\.visits\.0\.opening: ", lambda r: r["visits"][0].pop("opening")),
     (r"^recording\.nameless: ", lambda r: r.update(nameless=[["ticket", 3]])),
+    (r"^recording: a run of triage is required; given: one of 'rag'$", lambda r: r.update(pattern="rag")),
+    (r"^recording\.visits: answers of 'lookup': JSON texts; ", lambda r: r["visits"][3].update(answers=["{"])),
     (r"^recording\.more: Extra inputs are not permitted; given: 1$", lambda r: r.update(more=1)),
 )
 def test_a_damaged_recording_is_refused_by_field(message, damage):
@@ -37,6 +39,8 @@ def test_a_damaged_recording_is_refused_by_field(message, damage):
     damage(recording)
     with pytest.raises(InputError, match=message):
         replay(triage(), recording)
+    with pytest.raises(InputError, match=r"^agent: a guarded graph is required; given: dict$"):
+        replay(recording, recording)
 
 
 def _interrupted():

@@ -14,7 +14,7 @@ from tables import each_row
 from ticket_pattern import TICKET, Policy, triage
 from timed_world import Timed
 
-from guardgraph import NotRecorded, reply_bytes
+from guardgraph import NotRecorded, create_rag_agent, reply_bytes
 from guardgraph.grammar import Budget, Call, declares
 from guardgraph.graphs.replay import replay
 from guardgraph.graphs.shadows import judge_recording_again
@@ -49,7 +49,20 @@ def test_a_changed_run_names_the_guard_and_its_evidence():
     again = of(triage, recorded(triage), policy=Policy(labels=("billing",)))
     assert (again.kind, again.guard, again.evidence) == ("changed", "label_guard", {"raw_label": {"label": "bug"}})
     assert (str(again.old), str(again.new), again.new.phase) == ("ok:routed", "stopped:invalid_label", "label")
-    assert {"label", "on_duty", "raw_label", "status", "stop_reason"} <= set(again.differs)
+    assert again.differs == ("label", "on_duty", "outcome", "phase", "raw_label", "status", "stop_reason")
+    assert (again.plain()["new"]["phase"], again.plain().keys() & {"result", "why", "call"}) == ("label", set())
+
+
+def test_a_run_that_cannot_be_judged_says_why():
+    sound, other = recorded(triage), judge_recording_again(create_rag_agent().frame, recorded(triage))
+    assert (other.kind, other.why, str(other.old)) == ("other_pattern", "triage", "ok:routed")
+    visits = [{key: part for key, part in visit.items() if key != "opening"} for visit in sound["visits"]]
+    for changed, why in (
+        ({"redacted": [["input", "ticket"]]}, "redacted"),
+        ({"visits": visits}, "damaged: recording."),
+    ):
+        again = of(triage, {**sound, **changed})
+        assert (again.kind, again.why[: len(why)], str(again.old)) == ("unreplayable", why, "ok:routed")
 
 
 def test_a_call_that_was_cut_off_is_known_only_to_who_has_no_more_time():

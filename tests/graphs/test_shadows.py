@@ -10,7 +10,7 @@ from runs import BOTH
 from tables import each_row
 from ticket_pattern import TICKET, TIGHT, triage
 
-from guardgraph import ConfigurationError, create_self_critique_agent, what_if
+from guardgraph import ConfigurationError, InputError, create_self_critique_agent, replay, what_if
 from guardgraph.grammar import Tightens
 from guardgraph.state.recording import schema, validate_recording
 
@@ -63,6 +63,8 @@ def test_a_shadow_that_refuses_the_context_of_a_run_says_so():
     triage(policy=Fixed(), recorder=kept, shadow={"x": other}).invoke(TICKET, context=context)
     seen = shadows(kept.only)["x"]
     assert (seen["kind"], seen["ending"]["status"]) == ("changed", "refused")
+    with pytest.raises(InputError, match=r"^recording: a run whose context this agent would refuse: .*currency"):
+        replay(other, kept.only)
 
 
 @pytest.mark.parametrize("context", [None, TIGHT])
