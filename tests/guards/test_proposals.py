@@ -63,7 +63,7 @@ def test_a_text_is_read_as_json_or_kept_as_it_is(content):
         assert same(given_.raw, parse_json(given_.text, exact_numbers=True))
 
 
-@each_row("read", proposal, proposed_object, lambda packed: proposed_text(packed, "draft"))
+@each_row("read", proposal, proposed_object, reviewed, lambda packed: proposed_text(packed, "draft"))
 def test_a_failure_is_its_own_stop(read):
     """What happened to the model is the reason, however the proposal would have been read."""
     assert stopped(read, FAILED) == ("llm_auth", {"details": {"status": 401}})
@@ -161,6 +161,7 @@ def test_a_tool_s_outcome_is_its_value_or_a_stop():
     broken = Outcome("failure", {"reason": "tool_error", "details": {"type": "OSError"}}).packed()
     assert stopped(found, broken, "search") == ("tool_invalid_output:search", {"details": {"type": "OSError"}})
     assert stopped(found, LATE, "search") == ("max_seconds", {"details": {"seconds": 1.0}})
+    assert reviewed(value({"decision": "approve"})) == {"decision": "approve"}
     with pytest.raises(NotJson):
         reviewed(value(["approve"]))
 

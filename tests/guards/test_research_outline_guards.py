@@ -116,4 +116,6 @@ def test_any_sections(first, second):
 def test_an_outline_is_refused_by_what_is_wrong(raw, reason):
     """The titles themselves may be as long, and as many, as is allowed."""
     assert outcome(parse_outline, raw, max_sections=3)["stop"] == f"invalid_outline:{reason}"
+    for title, wrong in (("99% up", "unsupported_number"), ("Initech", "unsupported_name")):
+        assert outcome(check_outline, [title], notes=NOTES, **RULES)["stop"] == f"invalid_outline:{wrong}"
     assert parse_outline({"sections": ["x" * LONGEST_TITLE, " b  c", "d"]}, max_sections=3)[1:] == ["b c", "d"]

@@ -96,6 +96,7 @@ def test_a_history_has_so_many_turns_of_so_many_characters():
     turns = [{"role": "user", "content": "x" * (LONGEST_QUESTION + more)} for more in (0, 1)]
     assert outcome(parse_task_history, turns)["stop"] == "invalid_request:history.1.content"
     assert outcome(parse_task_history, [{"role": "user", "content": 5}])["stop"] == "invalid_request:history.0.content"
+    assert outcome(parse_task_history, [{"role": "x", "content": "y"}])["stop"] == "invalid_request:history.0.role"
     for said, stop in ((" x" * 3, None), (" \n", "invalid_answer:empty"), ("x" * 6, "invalid_answer:too_long")):
         assert outcome(answer_guards.parse_answer, said, max_chars=5).get("stop") == stop
 

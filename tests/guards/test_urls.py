@@ -100,6 +100,7 @@ def test_denial_gives_the_first_reason(url, expected):
     assert explain_url_denial(url, policy=POLICY, execution=EXECUTION) == expected
     if expected is None:
         assert explain_url_denial(url, policy=[], execution=EXECUTION) == "source_denied_policy"
+        assert explain_url_denial(url, policy=POLICY, execution=EXECUTION, denied=POLICY) == "source_denied_listed"
         assert explain_url_denial(url, policy=POLICY, execution=[]) == "source_denied_execution"
 
 
