@@ -225,6 +225,8 @@ def test_a_field_is_said_once(field):
         add("guard", saying(**GUARD), **{field: GUARD[field]})
     with pytest.raises(GrammarError, match=r"^declares: once for a body; .*declared has Declares\(phase='label', "):
         gg.declares(phase="lookup")(saying(phase="label"))
+    with pytest.raises(GrammarError, match=r"^declares: a function is required; given: print$"):
+        gg.declares(phase="label")(print)
 
 
 @pytest.mark.parametrize("kind", ["propose", "act", "review", "guard", "terminal"])
