@@ -587,8 +587,10 @@ class _Scanner:
             return None
         word = after[1]
         if is_unspaced_letter(word[0]):
-            size = next((n for n in (2, 1) if word[:n] in self.scales), 0)
-            return (self.scales[word[:size]], after.start(1) + size) if size else None
+            at = 1 if word[0] in self.places and word[1:2] in self.scales else 0  # the thousand of "5千万"
+            size = next((n for n in (2, 1) if word[at : at + n] in self.scales), 0)
+            times = self.scales.get(word[at : at + size], 0) * (self.places[word[0]] if at else 1)
+            return (times, after.start(1) + at + size) if times else None
         times = self.scales.get(word.lower(), 0)
         if len(word) < 3:
             is_glued = after.start(1) == end

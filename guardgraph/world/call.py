@@ -315,7 +315,7 @@ class VisitBegun:
     node: str
     kind: str
     phase: str
-    first_mark: str | None  # the mark of the first session of the run, None in that session
+    first_mark: str | None  # the mark of the first session of the run, None in its first visit
 
 
 @dataclass(frozen=True, slots=True)
