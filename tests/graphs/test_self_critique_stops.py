@@ -3,23 +3,9 @@
 from functools import partial
 
 import pytest
-from runs import StopCase, check_stop, reasons_without_a_run
-from self_critique_cases import (
-    APPROVE,
-    DRAFT,
-    ESCALATE,
-    GIVEN,
-    REVISE,
-    REVISED,
-    THREAD,
-    checked,
-    decided,
-    escalated,
-    failing,
-    model_run,
-    result_of,
-    revise,
-)
+import self_critique_cases as cases
+from runs import THREAD, StopCase, check_stop, reasons_without_a_run
+from self_critique_cases import APPROVE, DRAFT, ESCALATE, GIVEN, REVISE, REVISED, failing, result_of, revise
 from stop_cases import MODEL_FAILURES, Room, common_cases, limit_cases, told
 
 from guardgraph import SelfCritiqueBudget, create_self_critique_agent
@@ -30,8 +16,8 @@ DETAILS = {"details": ...}
 
 
 def answered(decision, **settings):
-    graph, shown = escalated(**settings)
-    return checked(graph.invoke(decided(shown, decision), THREAD))
+    graph, shown = cases.escalated(**settings)
+    return cases.checked(graph.invoke(cases.decided(shown, decision), THREAD))
 
 
 def ran(context=None, **parts):
@@ -133,7 +119,9 @@ STOPS = {
         entry: StopCase("critique", partial(result_of, DRAFT, raw, policy=policy), {"raw_critique": raw}, reason)
         for entry, (reason, raw, policy) in LISTS.items()
     },
-    "review_unavailable": StopCase("revise", lambda: escalated(checkpointer=None)[1], {"details": {"given": "none"}}),
+    "review_unavailable": StopCase(
+        "revise", lambda: cases.escalated(checkpointer=None)[1], {"details": {"given": "none"}}
+    ),
     "review_rejected": StopCase("revise", lambda: answered("reject"), {"details": {"decision": "reject"}}),
     "review_expired": StopCase("revise", lambda: answered("approve", policy={"max_review_seconds": 0}), DETAILS),
     "policy_escalation": StopCase("critique", lambda: result_of(DRAFT, ESCALATE), ESCALATED),
@@ -142,10 +130,10 @@ STOPS = {
     "invalid_answer:restricted_claims": StopCase("finalize", lambda: result_of(f"{DRAFT} Resolved."), {"claims": ...}),
 }
 STOPS |= {
-    "llm_invalid_schema": StopCase("draft", partial(model_run, {"draft": 5}), DETAILS),
-    "llm_empty": StopCase("draft", partial(model_run, {"draft": " "}), DETAILS),
+    "llm_invalid_schema": StopCase("draft", partial(cases.model_run, {"draft": 5}), DETAILS),
+    "llm_empty": StopCase("draft", partial(cases.model_run, {"draft": " "}), DETAILS),
     **{
-        reason: StopCase("critique", partial(model_run, {"draft": DRAFT}, item), DETAILS)
+        reason: StopCase("critique", partial(cases.model_run, {"draft": DRAFT}, item), DETAILS)
         for reason, item in MODEL_FAILURES.items()
     },
 }
@@ -156,7 +144,7 @@ def limited(phase, world=None, **budget):
         return severe(**budget)
     model = ScriptedChatModel(told({"draft": DRAFT}), told(REVISE), told({"revised_answer": REVISED}))
     graph = create_self_critique_agent(model, budget=SelfCritiqueBudget(**budget), world=world)
-    return checked(graph.invoke(GIVEN))
+    return cases.checked(graph.invoke(GIVEN))
 
 
 def severe(severity_budget=1, **budget):

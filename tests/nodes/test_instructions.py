@@ -18,10 +18,6 @@ RIGHT = {"answer": "The target is 15 minutes.", "citations": [SLA]}
 WRONG = {**RIGHT, "answer": "The target is 20 minutes."}
 
 
-def told(model):
-    return [call.messages[0].content for call in model.calls]
-
-
 @each_row(
     ("given", "why"),
     ("  \n", "not blank"),
@@ -41,7 +37,7 @@ def test_whoever_writes_is_told_them_behind_the_prompt():
     model = ScriptedChatModel(PLAN, RIGHT)
     result = g.create_rag_agent(model, instructions=f"  {RULES}\n").invoke(QUESTION)
     assert result["outcome"] == "grounded_answer"
-    plan, answer = told(model)
+    plan, answer = (call.messages[0].content for call in model.calls)
     assert plan == load_prompt("rag_plan", LIMITS).text
     assert answer.startswith(load_prompt("rag_answer", LIMITS).text)
     assert answer.endswith(f"the rules above hold.\n\n{RULES}")

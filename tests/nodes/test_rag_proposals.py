@@ -95,10 +95,11 @@ def test_an_answerers_text(text, reason, way):
 
 @each_row("way", *WAYS)
 def test_good_texts(way):
-    expected = content(agent().invoke(QUESTION))
-    assert content(answered_by(ways_to_say(json.dumps(ANSWER), "rag_answer")[way])) == expected
+    """Of a text as of a value, fenced or not, with thinking in front that is passed over."""
+    expected, thinking = content(agent().invoke(QUESTION)), "\n<think>\nHm {} ...\n</think> <think></think>\n"
+    assert content(answered_by(ways_to_say(thinking + json.dumps(ANSWER), "rag_answer")[way])) == expected
     if way != "a model":  # which would have to answer, too
-        assert content(planned_by(ways_to_say(json.dumps(INTENT), "rag_plan")[way])) == expected
+        assert content(planned_by(ways_to_say(thinking + FENCED, "rag_plan")[way])) == expected
     for planner in (lambda view: Intent(), structured(json.dumps(INTENT), "rag_plan")):
         assert planned_by(planner)["outcome"] == "grounded_answer"
     told = planned_by(structured(Reply(INTENT, usage=USAGE), "rag_plan", include_raw=True))

@@ -6,20 +6,6 @@ from self_critique_cases import APPROVE, DRAFT, ESCALATE, REVISE, failing, given
 from tables import each_row
 
 
-@each_row(
-    ("field", "input"),
-    ("goal", {"incident_context": {}}),
-    ("incident_context", {"goal": "g", "incident_context": {"eta_minutes": float("nan")}}),
-    ("incident_context.policy_hints.max_length_increase_pct", given(max_length_increase_pct=-1)),
-)
-def test_a_malformed_request_is_not_run(field, input):
-    """It stops before any proposer is asked, and the details name the field."""
-    result = result_of(drafter=failing, input=input)
-    assert result["stop_reason"] == f"invalid_request:{field}"
-    assert result["details"]["field"] == field
-    assert (result["phase"], result["path"]) == ("draft", ["request_guard", "stop_invalid_request"])
-
-
 def test_an_unknown_hint_is_no_fault_nor_is_a_context_of_any_shape():
     """No field is one that a context must have; one fact is enough."""
     hints = ({"tone": "calm"}, *({"required_sections": sections} for sections in ("all", [1], None)))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
-from runs import check_result
+from runs import THREAD, check_result
 
 from guardgraph import SelfCritiqueBudget, SelfCritiquePolicy, create_self_critique_agent
 from guardgraph.state.self_critique import SELF_CRITIQUE_REASONS
@@ -77,7 +77,6 @@ def result_of(*args, input=GIVEN, context=None, **settings):
 
 WAIT = {"escalation": "wait"}
 """The policy of an agent whose escalations wait for a person."""
-THREAD = {"configurable": {"thread_id": "1"}}
 
 
 def escalated(*, policy=None, draft=DRAFT, critique=ESCALATE, **more):
@@ -92,7 +91,6 @@ def decided(shown, decision, **more):
 def resumed(before, *args, context=None, **settings):
     """Run an agent until it stands before a node, resume it under a context, and return the result, checked."""
     graph = agent(*args, checkpointer=InMemorySaver(), **settings)
-    config = {"configurable": {"thread_id": "1"}}
-    graph.invoke(GIVEN, config, interrupt_before=[before])
-    assert graph.get_state(config).next == (before,)
-    return checked(graph.invoke(None, config, context=context))
+    graph.invoke(GIVEN, THREAD, interrupt_before=[before])
+    assert graph.get_state(THREAD).next == (before,)
+    return checked(graph.invoke(None, THREAD, context=context))
