@@ -12,7 +12,7 @@ from guardgraph.grounding.words import has_phrase
 from guardgraph.guards.self_critique import critique as guards
 from guardgraph.guards.self_critique.critique import Change
 from guardgraph.guards.self_critique.editing import apply_required_changes
-from guardgraph.guards.spending import check_severity_budget
+from guardgraph.guards.spending import check_budget_outcomes, check_severity_budget
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.self_critique import RISK_TYPES, SelfCritiquePolicy
 
@@ -220,3 +220,10 @@ def test_a_critique_may_be_a_text():
 )
 def test_a_tenant_has_so_many_critiques_of_high_severity(came, reason):
     assert outcome(check_severity_budget, came, 3).get("stop") == reason
+
+
+def test_a_call_for_which_a_budget_has_no_room_stops_a_run_and_another_failure_does_not():
+    for reason, stop in (("max_tokens", "max_tokens"), ("tenant_budget:max_cost",) * 2, ("tool_error", None)):
+        came = [Outcome("value", 1), Outcome("failure", {"reason": reason, "details": {"limit": 5}})]
+        decided = outcome(check_budget_outcomes, came)
+        assert (decided.get("stop"), decided.get("details")) == (stop, stop and {"limit": 5})

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tables import each_row
 
-from guardgraph.guards.answers import is_partial, judge_answer, read_workings
+from guardgraph.guards.answers import check_text_is_said, is_partial, judge_answer, read_workings
 from guardgraph.guards.rag import answer as answer_guards
 from guardgraph.guards.rag import intent as intent_guards
 from guardgraph.guards.rag import retrieval as retrieval_guards
 from guardgraph.guards.rag.passages import add_citation_spans
-from guardgraph.guards.stop import LONGEST_QUESTION
+from guardgraph.guards.stop import LONGEST_QUESTION, Denial
 from guardgraph.state.rag import RAG_REASONS, RagPolicy
 
 SOURCES = ("support_policy", "security_policy", "billing_policy")
@@ -66,6 +66,18 @@ def test_names_of_sources_are_each_one_once():
     assert intent_guards.parse_source_names(["b", "a", "b"]) == ["a", "b"]
     for raw in ("a", ["a", " "], [5]):
         assert stop_of(intent_guards.parse_source_names, raw).reason == "tool_invalid_output:retrieve"
+
+
+def test_a_source_that_another_list_names_is_denied_and_one_that_there_is_not_is_asked_again():
+    """What a run holds is denied, too, as soon as one of the lists that are set lacks it."""
+    intent = {"raw": {**INTENT, "sources": ["wiki"]}, "allowed_sources": SOURCES, "max_top_k": 6}
+    for others, is_denied in (("wiki",), True), ((), False):
+        stop = stop_of(intent_guards.parse_intent, **intent, other_sources=others)
+        assert (stop.reason, isinstance(stop, Denial)) == ("invalid_intent:source_not_allowed:wiki", is_denied)
+    for lists in ({"allowed_sources_policy": ["a"]}, {"allowed_sources_execution": ["a"]}, {"denied_sources": ["b"]}):
+        intent_guards.check_sources_switched_on(["a"], RagPolicy(**lists))
+        assert stop_of(intent_guards.check_sources_switched_on, ["a", "b"], RagPolicy(**lists)).reason[-2:] == ":b"
+    intent_guards.check_sources_switched_on(["b"], RagPolicy())
 
 
 def test_reference_intents():
@@ -153,6 +165,13 @@ def test_candidates():
     found = parse_found(raw)
     assert found == [{**CANDIDATE, "title": "", "section": "", "updated_at": ""}, own]
     assert isinstance(found[1]["score"], float)
+    unusable = {**CANDIDATE, "doc_id": "c", "unusable": {"allowed": "x", "given": "y"}}
+    parsed = retrieval_guards.parse_candidates([CANDIDATE, unusable], allowed_sources=SOURCES, top_k=4)
+    assert ([item["doc_id"] for item in parsed.candidates], parsed.left_out[0]["given"]) == (["a"], "y")
+    stop = stop_of(parse_found, [CANDIDATE, {**CANDIDATE, "tenant": 5, "readers": []}])
+    assert (stop.reason, stop.evidence["details"]) == ("tool_invalid_output:retrieve", retrieval_guards.MALFORMED)
+    kinds = retrieval_guards.UNCONTROLLED, retrieval_guards.FORBIDDEN, retrieval_guards.MALFORMED
+    assert [*map(retrieval_guards.is_uncontrolled_access, kinds)] == [True, False, False]
 
 
 def test_rank_is_the_order_of_the_list():
@@ -218,6 +237,7 @@ def test_marks_of_an_answer_are_citations_of_their_sentences():
     stop = stop_of(answer_guards.read_answer, "It is up. [z]", ["a"], chunks, must_cite=False)
     assert stop.reason == "invalid_answer:citations_out_of_context"
     assert stop.evidence == {"invalid_citations": ["z"], "context_doc_ids": ["a", "b"]}
+    assert stop_of(answer_guards.read_answer, "[a]", ["a"], chunks, must_cite=False).reason == "llm_empty"
 
 
 @each_row(
@@ -249,6 +269,12 @@ def test_what_is_read_and_judged_of_an_answer():
     judged = judge_answer(check(read, "q"), RagPolicy(on_unsupported="mark", on_doubt="mark"))
     assert (judged.stops, judged.refusal.evidence) == (True, {"unsupported": ["evil.io"]})
     assert judged.refusal.reason == "invalid_answer:unsupported_link"
+    said = "It has 30 seats. Cats sing in choirs."
+    read = answer_guards.read_answer(said, ["a"], [chunk("a", "It has 20 seats.")], must_cite=False)
+    for on_doubt, told in (("ignore", ["20"]), ("mark", ["20", None])):
+        shown = judge_answer(check(read, "q"), RagPolicy(on_doubt=on_doubt), said).refusal.answer["unverified"]
+        assert [found.get("told") for item in shown for found in item["findings"]] == told
+    assert stop_of(check_text_is_said, " q ", "invalid_answer:empty", echoes=["q"]).reason == "invalid_answer:empty"
 
 
 def test_only_the_users_turns_license():

@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from guard_cases import outcome
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tables import each_row
@@ -33,6 +34,10 @@ def test_values_of_one_thing_conflict(other, values):
     """Another number of the same does; the same said otherwise, another year, a bound, and another thing do not."""
     assert differ("It has 320 people in 14 halls.", "It has 230 people in 15 halls.") == ("320", "230")
     assert (differ(BASE, other), differ(other, BASE)) == (values, values and values[::-1])
+    notes = make_notes([BASE, other])
+    decided = outcome(agreement.check_agreement, agreement.compare_notes(notes, {}), notes, min_independent=1)
+    told = [note["value"] for note in decided["details"]["notes"]] if "stop" in decided else None
+    assert (decided.get("stop"), told) == (("conflicting_sources", [*values]) if values else (None, None))
 
 
 WORDS = [*BASE.split(), "14", "2019", "27 %", "since", "$5 million", "Olsen", "not", "."]

@@ -12,8 +12,8 @@ from tables import each_row
 from guardgraph.guards.answers import judge_answer
 from guardgraph.guards.research import notes as note_guards
 from guardgraph.guards.research import pages as page_guards
+from guardgraph.guards.research import sources as source_guards
 from guardgraph.guards.research.answer import check_answer_sentences, describe_citation, parse_research_answer
-from guardgraph.guards.research.sources import map_final_page_urls, merge_found_sources, sort_read_pages
 from guardgraph.guards.stop import Stop
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.research import ResearchPolicy
@@ -96,9 +96,25 @@ def test_what_a_reader_brought_is_sorted_into_pages_and_failures():
     brought = json.dumps([[url, Outcome("value", page, {}).packed()] for url, page in came.items()])
     before = {"urls": [*came], "denied_sources": [], "failed_sources": []}
     for unsure, reasons in (("allow", ["empty_page"]), ("refuse", ["empty_page", "unsure_text"])):
-        pages, read = sort_read_pages(brought, before, usable=[*"abc"], unsure_text=unsure)
+        pages, read = source_guards.sort_read_pages(brought, before, usable=[*"abc"], unsure_text=unsure)
         assert [*pages] == (["a", "c"] if unsure == "allow" else ["a"])
         assert [item["reason"] for item in read["failed_sources"]] == reasons
+    stop = stop_of(source_guards.sort_read_pages, brought, before, usable="")
+    assert (stop.reason, [item["url"] for item in stop.evidence["failed_sources"]]) == ("no_reliable_sources", ["b"])
+
+
+def test_a_page_is_held_against_the_lists_where_it_was_in_the_end_too():
+    """What is denied is told once, with where it led; a run with nothing left stops and says so."""
+    led, plain, low = ("https://a.io/led", "https://a.io/x", "https://a.io/low")
+    given_ = {"policy": ["a.io"], "execution": ["a.io"], "led_to": {led: "https://b.io/", plain: plain}}
+    given_["distrust"] = lambda url: "source_denied_trust" if url == low else None
+    denied = [{"url": led, "reason": "source_denied_policy", "final_url": "https://b.io/"}]
+    denied.append({"url": low, "reason": "source_denied_trust"})
+    before = {"denied_sources": [], "failed_sources": []}
+    usable, judged = source_guards.select_usable_sources([led, plain, low], before, **given_)
+    assert (usable, judged["denied_sources"]) == ([plain], denied)
+    stop = stop_of(source_guards.select_usable_sources, [led, low], judged, **given_)
+    assert (stop.reason, stop.evidence["denied_sources"]) == ("no_reliable_sources", denied)
 
 
 def test_what_a_reader_says_of_a_page_is_kept_where_it_can_be_read():
@@ -227,12 +243,12 @@ def test_notes_that_do_not_verify_are_left_out_with_their_first_issue():
 
 def test_sources_of_several_searches_are_merged():
     """Each URL once, as it was spelled first; only what the search of now has found is to be judged."""
-    first = merge_found_sources(None, {"u": "U", "v": "v"}, ["odd"])
+    first = source_guards.merge_found_sources(None, {"u": "U", "v": "v"}, ["odd"])
     assert (first["allowed_urls"], first["dropped_urls"]) == (["u", "v"], ["odd"])
-    both = merge_found_sources({**first, "denied_sources": ["d"]}, {"v": "V", "w": "w"}, ["odd", "x"])
+    both = source_guards.merge_found_sources({**first, "denied_sources": ["d"]}, {"v": "V", "w": "w"}, ["odd", "x"])
     assert (both["urls"], both["allowed_urls"], both["denied_sources"]) == (["u", "v", "w"], ["v", "w"], ["d"])
     assert (both["spellings"], both["dropped_urls"]) == ({"u": "U", "v": "v", "w": "w"}, ["odd", "x"])
-    assert map_final_page_urls({"u": {"final_url": "f"}, "v": {}}) == {"u": "f", "v": "v"}
+    assert source_guards.map_final_page_urls({"u": {"final_url": "f"}, "v": {}}) == {"u": "f", "v": "v"}
 
 
 def test_a_citation_means_one_note():

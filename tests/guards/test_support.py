@@ -65,6 +65,16 @@ def claims_of(text):
     return [item["claim"] for item in claims]
 
 
+@each_row(("by", "evidence"), ("cited", ["One.", "Two."]), ("words", ["One.\nTwo."] * 2))
+def test_a_claim_of_an_answer_rests_on_what_its_sentence_cites(by, evidence):
+    """Where the sentences say it themselves, else on all that is cited."""
+    blank = {"title": "", "section": "", "updated_at": "", "spans_by": by}
+    cited = [{**blank, "doc_id": "a", "answer_spans": [[0, 9]]}, {**blank, "doc_id": "b", "answer_spans": [[10, 19]]}]
+    texts = [{"doc_id": "a", "text": "One."}, {"doc_id": "b", "text": "Two."}]
+    answer = {"answer": "It is up. It is on.", "citation_details": cited, "passages": texts}
+    assert [item["evidence"] for item in support.list_answer_claims(answer)] == evidence
+
+
 @given(st.text(st.sampled_from("ab1. \n-[]\"'!?,;*é界"), max_size=200))
 def test_every_word_of_a_plain_answer_stands_in_a_claim(text):
     """Nothing escapes the verifier: what is in no claim is a mark or the number of an item."""

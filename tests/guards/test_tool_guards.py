@@ -16,7 +16,7 @@ from guardgraph.guards.stop import INPUT_DEPTH, LONGEST_QUESTION, Stop, check_re
 from guardgraph.guards.tools import answer as answer_guards
 from guardgraph.guards.tools.actions import MOST_TURNS, cut_step, parse_call, parse_step, parse_task_history
 from guardgraph.guards.tools.answer import check_answer_values, is_declining, settle_answer_links, show_results
-from guardgraph.guards.tools.schemas import check_arguments, find_schema_problem
+from guardgraph.guards.tools.schemas import check_arguments, find_referenced, find_schema_problem
 from guardgraph.guards.tools.values import describe_media, read_outcome
 from guardgraph.plain.json import is_plain_json
 from guardgraph.state.outcome import Outcome
@@ -227,6 +227,8 @@ def test_patterns_are_those_of_json_schema():
     for args in ({"a": "a1"}, {"x-a": "1"}, {"y": 1}):
         with pytest.raises(Stop):
             check_arguments("look", args, schema)
+    with pytest.raises(Stop):
+        check_arguments("look", {"a": {"x": 1}}, {"properties": {"a": {"unevaluatedProperties": False}}})
 
 
 @each_row(
@@ -253,6 +255,7 @@ def test_references_that_end_are_none():
     schema["properties"] |= {"b": {"$ref": "#leaf"}, "c": {"$ref": "#/$defs/a~1b"}}
     assert find_schema_problem(schema) is None
     check_arguments("look", {"a": {"sons": [{"sons": []}]}}, schema)
+    assert find_referenced(schema, "#leaf") == find_referenced(schema, "#/$defs/a~1b") == {"$anchor": "leaf"}
     deep = {}
     for _ in range(2000):
         deep = {"not": deep}

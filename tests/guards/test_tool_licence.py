@@ -241,6 +241,9 @@ def test_fields_that_an_owner_sets_license():
     assert judge("send_mail", {"id": "c-17"}, "Of ada@corp.org", before=asked).supported_by["id"] == "r1 people[0].id"
     deeper = {"before": [made("contacts", {"id": "c-17"}), made(number=2)], "policy": trusting("id.of.*")}
     assert unsupported("send_mail", {"id": "c-17"}, **deeper) == ["c-17"]
+    owned = [made("contacts", {"account": {"owner": {"id": "c-17"}}, "other": {"id": "c-18"}}), made(number=2)]
+    below = {"before": owned, "policy": trusting("account.*")}
+    assert unsupported("send_mail", {"id": "c-17", "to": "c-18"}, **below) == ["c-18"]
     text = '{"people": [{"email": "ada@corp.org"}]}'
     assert not unsupported("send_mail", {"to": "ada@corp.org"}, before=[made("contacts", text), made(number=2)])
 
@@ -394,6 +397,9 @@ def test_a_default_that_is_left_out_is_judged_like_one_that_is_spelled():
     nested = share({"report": "bills", "to": "bob@corp.org", "options": {}}, "Share the bills with bob@corp.org")
     assert nested.args["options"] == {"public": True, "host": "evil.io"}
     assert [item["argument"] for item in nested.unsupported] == ["options.host"]
+    items = {"properties": {"list": {"items": {"properties": {"cc": {"default": "m@evil.io"}}}}}}
+    call = guards.complete_call("send_mail", {"list": [{}]}, POLICY.rule_of("send_mail"), items)
+    assert call["args"] == {"list": [{"cc": "m@evil.io"}]}
 
 
 def test_a_call_is_the_same_however_its_defaults_names_and_lists_are_written():
@@ -418,6 +424,9 @@ def test_an_item_that_a_call_repeats_inside_itself_counts():
     with pytest.raises(Stop, match="loop_detected:send_mail"):
         share({"payments": [ada, {"to": "Bob", "sum": 3}, {"sum": 3.0, "to": "ADA"}]})
     assert share({"payments": [ada, {**ada, "sum": 4}]})
+    judge("send_money", {"to": "Ada", "flags": [True, True], "sums": [3, 3, "-2.5", "-2.5"]}, before=[])
+    for twice in (["Ada", "ADA "], ["1.2.3", "1.2.3"]):
+        assert reason("send_money", {"to": twice}, before=[]) == LOOP
     assert judge("send_money", {"rows": [[1, 1, 0], [1, 0, 1]]}).needs_approval
 
 
@@ -463,6 +472,8 @@ def test_rules_of_arguments(limits, good, bad):
         assert judge("send_money", {"it": value}, rule=rule).needs_approval
     for value in bad:
         assert reason("send_money", {"it": value}, rule=rule) == "argument_denied:send_money.it"
+    bounds = ArgumentRule(min=1), ArgumentRule(max=5)
+    assert [guards.find_broken_rule("3", each) for each in bounds] == ["min", "max"]
 
 
 PLAIN = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=12)
@@ -697,6 +708,10 @@ def test_defaults_that_name_nobody_license(own, value, is_licensed):
     ("amount", 900, "Send less than 900", False),
     ("timeout_seconds", 900, "Wait 900 seconds", True),
     ("price_usd", 5, "Buy it for 5 euros", False),
+    ("amount", 42, "Meet Ada at the casino. 42 are to be paid", True),
+    ("max_price", 900, "Buy it for up to 900", True),
+    ("end_date", "2024-05-13", "Book it until May 13, 2024", True),
+    ("start_date", "2024-05-13", "Book it until May 13, 2024", False),
 )
 def test_a_number_licenses_what_it_counts(name, value, task, is_licensed):
     """An id is no amount, an amount no share, no label and of no other sign."""

@@ -176,7 +176,7 @@ def _load_scales() -> frozenset[str]:
 
 def _read_sign(value: Value, text: str) -> Value:
     """Return a value with the sign before it: a minus, or one that makes a number of it that counts nothing."""
-    before = text[max(value.start - 4, 0) : value.start]
+    before = text[max(value.start - 5, 0) : value.start]
     if value.kind == "number" and _NUMBERED.search(before):
         return value._replace(nouns=value.nouns | {"number #"})
     if value.kind not in SIZED or before[-1:] not in _MINUS or before[-2:-1].isalnum() or not before:
