@@ -6,6 +6,7 @@ import re
 import pytest
 from cli_runs import empty_folder, refused, run
 from stored_runs import asked, opened, recording
+from tables import each_row
 from test_open_runs import beginning, note
 
 from guardgraph import InputError, report, sql_store
@@ -13,6 +14,7 @@ from guardgraph.graphs.patterns import PATTERNS
 
 here = pytest.fixture(autouse=True)(empty_folder)
 URL = "sqlite:///runs.db"
+CLOSED = ("--by", "me", "--why", "x")
 
 
 @pytest.fixture
@@ -147,36 +149,25 @@ def test_a_verification_asks_the_checkpointer(working, here):
     assert "module:factory is required" in refused(run("audit", "verify", "--checkpointer", "x"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "message"),
-    [
-        (("nobody", "--by", "me", "--why", "x"), "run_id: a run of the store is required; given: 'nobody'"),
-        ((recording(1)["run_id"], "--by", "me", "--why", "x"), "a run that is open is required; it has ended"),
-        ((beginning(11)["run_id"], "--by", " ", "--why", "x"), "by: who closes, a text of at most 200 characters"),
-        ((beginning(11)["run_id"], "--by", "me", "--why", "a\nb"), "why: why it is closed, a text of at most 200"),
-    ],
+    (("list", "--store", "sqlite:///none.db"), "there is no such file; nothing was recorded yet"),
+    (("head", "--store", "postgresql://u:secret@127.0.0.1:1/runs"), "u:***@127.0.0.1:1/runs: connection failed"),
+    (("show", "nobody\udcff"), "run_id: a run of the store is required; given: 'nobody\\udcff'"),
+    (("erase", "--by", "me"), "either a run_id, or a tenant or user"),
+    (("retain", "--days", "-1", "--by", "me"), "days: a number from 0"),
+    (("list", "--since", "yesterday"), "--since: 30d, 12h, a date"),
+    (("erase", "--tenant", "acme", "--by", "me\nno findings"), "by: who erases, a text of at most 200 characters"),
+    (("close", "nobody", *CLOSED), "run_id: a run of the store is required; given: 'nobody'"),
+    (("close", recording(1)["run_id"], *CLOSED), "a run that is open is required; it has ended"),
+    (("close", beginning(11)["run_id"], *CLOSED, "--by", " "), "by: who closes, a text of at most 200 characters"),
+    (("close", beginning(11)["run_id"], *CLOSED, "--why", "a\nb"), "why: why it is closed, a text of at most 200"),
 )
-def test_what_cannot_be_closed_is_one_clear_line(arguments, message, working):
-    assert message in refused(run("audit", "close", *arguments))
-    assert len(working.open_runs()) == 2
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("list", "--store", "sqlite:///none.db"), "there is no such file; nothing was recorded yet"),
-        (("head", "--store", "postgresql://u:secret@127.0.0.1:1/runs"), "u:***@127.0.0.1:1/runs: connection failed"),
-        (("show", "nobody\udcff"), "run_id: a run of the store is required; given: 'nobody\\udcff'"),
-        (("erase", "--by", "me"), "either a run_id, or a tenant or user"),
-        (("retain", "--days", "-1", "--by", "me"), "days: a number from 0"),
-        (("list", "--since", "yesterday"), "--since: 30d, 12h, a date"),
-        (("erase", "--tenant", "acme", "--by", "me\nno findings"), "by: who erases, a text of at most 200 characters"),
-    ],
-)
-def test_wrong_usage_is_one_line(store, arguments, message):
+def test_wrong_usage_is_one_line(arguments, message, working):
     told = refused(run("audit", *arguments))
     assert message in told
     assert "secret" not in told
+    assert len(working.open_runs()) == 2
 
 
 def test_the_page_of_a_stored_run_says_where_it_stands(store):

@@ -84,15 +84,13 @@ def test_wrong_words_are_told_in_one_line(words, said):
     assert said in refused(run("check", *words.split()))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("row", "said"),
-    [
-        ({"answr": "x", "sources": []}, "answer: a text is required; given: none; keys of the row: answr, sources"),
-        ({"answer": "x", "sources": "y"}, "sources: a list of texts or documents is required; given: 'y'"),
-        ({"answer": "x", "sources": [], "label": "god"}, "label: good or bad is required; given: 'god'"),
-        ({"answer": "x", "sources": ["y"], "question": ["q"]}, "question"),
-        ([1], "an object"),
-    ],
+    ({"answr": "x", "sources": []}, "answer: a text is required; given: none; keys of the row: answr, sources"),
+    ({"answer": "x", "sources": "y"}, "sources: a list of texts or documents is required; given: 'y'"),
+    ({"answer": "x", "sources": [], "label": "god"}, "label: good or bad is required; given: 'god'"),
+    ({"answer": "x", "sources": ["y"], "question": ["q"]}, "question"),
+    ([1], "an object"),
 )
 def test_a_row_that_is_none_is_told_by_its_number_and_key_and_data_that_are_none_are_told(row, said, here):
     assert f"line 2: {said}" in refused(rows(here, {"answer": RIGHT, "sources": [HANDBOOK]}, row))

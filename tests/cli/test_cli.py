@@ -6,6 +6,7 @@ import re
 import pytest
 from cli_runs import CONTROL, empty_folder, files_of_a_user, refused, run
 from openai_server import OpenAIServer, answer
+from tables import each_row
 
 import guardgraph
 from guardgraph.tools.demo import DEMO_QUESTION
@@ -118,32 +119,30 @@ def test_reasons_are_listed():
     assert [(item["pattern"], item["reason"]) for item in listed] == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "message"),
-    [
-        (("rag", "P1", "--kb", "nowhere"), "nowhere"),
-        (("rag", "P1", "--kb", "a_file"), "a_file: a knowledge base is required; it is no database"),
-        (("rag", "P1", "--model", "gpt-4.1"), "model: "),
-        (("rag", "P1", "--prompts", "empty"), "prompts: a folder with files NAME.md is required"),
-        (("critique", "--context", "nowhere"), "--context 'nowhere': cannot be read"),
-        (("critique", "--context", "a_file"), "--context 'a_file': not JSON"),
-        (("critique", "--context", "/dev/zero"), "--context '/dev/zero': at most 67108864 bytes are allowed"),
-        (("kb", "add", "x" * 300, "empty"), "File name too long"),
-        (("prompts", "--to", ""), "--to: a path is required; given: ''"),
-        (("prompts", "--to", "x" * 300), "prompts: cannot be written to 'xxx"),
-        (("audit", "head", "--store", "sqlite:///\udcff.db"), "url: sqlite:///FILE"),
-        (("research", "P1", "--urls", "a_file", "--allow", "\udcff"), r"--allow: a host is required; given: '\udcff'"),
-        (("critique", "--context", "twice"), "'twice': not JSON: the key 'goal' stands twice in one object"),
-        (("verify", "factories:raises"), r"RuntimeError: no; luck \x1b[31m (factories.py:"),
-        (("verify", "factories:leaves"), "SystemExit: 7"),
-        (("verify", "factories:builder"), "a compiled LangGraph graph is required; given: StateGraph"),
-        ((*DESK, "--host", "0.0.0.0"), "beyond this machine --tokens and --origin are required"),
-        ((*DESK, "--origin", "https://a.example"), "beyond this machine --tokens is required"),
-        ((*DESK, "--tokens", "factories.py"), "--tokens: line 16: NAME TOKEN is required, each token once"),
-        ((*DESK, "--origin", "http://["), "origin: http(s)://HOST[:PORT] is required; given: 'http://['"),
-        (("reasons", "nope"), "rag, research, critique, tools or nothing is required; given: 'nope'"),
-        (("reasons", "--json", "--markdown"), "--markdown: "),
-    ],
+    (("rag", "P1", "--kb", "nowhere"), "nowhere"),
+    (("rag", "P1", "--kb", "a_file"), "a_file: a knowledge base is required; it is no database"),
+    (("rag", "P1", "--model", "gpt-4.1"), "model: "),
+    (("rag", "P1", "--prompts", "empty"), "prompts: a folder with files NAME.md is required"),
+    (("critique", "--context", "nowhere"), "--context 'nowhere': cannot be read"),
+    (("critique", "--context", "a_file"), "--context 'a_file': not JSON"),
+    (("critique", "--context", "/dev/zero"), "--context '/dev/zero': at most 67108864 bytes are allowed"),
+    (("kb", "add", "x" * 300, "empty"), "File name too long"),
+    (("prompts", "--to", ""), "--to: a path is required; given: ''"),
+    (("prompts", "--to", "x" * 300), "prompts: cannot be written to 'xxx"),
+    (("audit", "head", "--store", "sqlite:///\udcff.db"), "url: sqlite:///FILE"),
+    (("research", "P1", "--urls", "a_file", "--allow", "\udcff"), r"--allow: a host is required; given: '\udcff'"),
+    (("critique", "--context", "twice"), "'twice': not JSON: the key 'goal' stands twice in one object"),
+    (("verify", "factories:raises"), r"RuntimeError: no; luck \x1b[31m (factories.py:"),
+    (("verify", "factories:leaves"), "SystemExit: 7"),
+    (("verify", "factories:builder"), "a compiled LangGraph graph is required; given: StateGraph"),
+    ((*DESK, "--host", "0.0.0.0"), "beyond this machine --tokens and --origin are required"),
+    ((*DESK, "--origin", "https://a.example"), "beyond this machine --tokens is required"),
+    ((*DESK, "--tokens", "factories.py"), "--tokens: line 16: NAME TOKEN is required, each token once"),
+    ((*DESK, "--origin", "http://["), "origin: http(s)://HOST[:PORT] is required; given: 'http://['"),
+    (("reasons", "nope"), "rag, research, critique, tools or nothing is required; given: 'nope'"),
+    (("reasons", "--json", "--markdown"), "--markdown: "),
 )
 def test_wrong_usage_is_one_line(arguments, message, user_files):
     assert message in refused(run(*arguments))

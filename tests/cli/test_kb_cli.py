@@ -8,6 +8,7 @@ import sys
 import pytest
 from cli_runs import empty_folder, refused, run
 from pdf_files import pdf_of
+from tables import each_row
 from test_kb_ingest import write
 
 from guardgraph import KnowledgeBase
@@ -167,29 +168,27 @@ def contents(folder):
     return {file.name: file.name == "kb.sqlite" or file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "message"),
-    [
-        (("add", "kb.sqlite", "nowhere"), "FOLDER 'nowhere': a folder is required; there is none"),
-        (("add", "kb.sqlite", "empty"), "FOLDER 'empty': files with text are required; there are none"),
-        (("add", "text", "docs"), "it is no database"),
-        (("add", "text/x.kb", "docs"), "text/x.kb: cannot be made or read: Not a directory"),
-        (("add", "kb.sqlite", "docs", "--reader", "everybody"), "--reader: public, tenant, user:ID or group:ID"),
-        (("add", "kb.sqlite", "bad"), "access.yaml:1: a mapping with the field readers is required; given: list"),
-        (("add", "nowhere/kb.sqlite", "docs"), "nowhere/kb.sqlite: "),
-        (("list", "kb.sqlite", "--name", "docs"), "--name 'docs': "),
-        (("list", "x" * 300), "cannot be read: File name too long"),
-        (("remove", "newer.sqlite", "docs"), "given: format 999 of guardgraph"),
-        (("remove", "kb.sqlite", "docs"), "NAME 'docs': there is no such collection without a tenant; there are none"),
-        (("search", "other.sqlite", "x"), "it is another application's database"),
-        (("search", "kb.sqlite", "x", "--tenant", " "), "--tenant: a name that is not blank"),
-        (("rag", "P1", "--kb", "no-bytes"), "no-bytes: a knowledge base is required; it is empty: remove it"),
-        (("rag", "P1", "--kb", "docs", "--user", "u"), "--user: --kb FILE"),
-        (("rag", "P1", "--group", "g"), "--group: --kb FILE"),
-        (("rag", "P1", "--kb", "docs", "--tenant", "acme"), "--tenant: --policy FILE is required"),
-        (("access", "docs"), "FILE 'docs': a file is required; something else stands there"),
-        (("check", "nowhere", "--json"), "FILE 'nowhere': a file is required; there is none"),
-    ],
+    (("add", "kb.sqlite", "nowhere"), "FOLDER 'nowhere': a folder is required; there is none"),
+    (("add", "kb.sqlite", "empty"), "FOLDER 'empty': files with text are required; there are none"),
+    (("add", "text", "docs"), "it is no database"),
+    (("add", "text/x.kb", "docs"), "text/x.kb: cannot be made or read: Not a directory"),
+    (("add", "kb.sqlite", "docs", "--reader", "everybody"), "--reader: public, tenant, user:ID or group:ID"),
+    (("add", "kb.sqlite", "bad"), "access.yaml:1: a mapping with the field readers is required; given: list"),
+    (("add", "nowhere/kb.sqlite", "docs"), "nowhere/kb.sqlite: "),
+    (("list", "kb.sqlite", "--name", "docs"), "--name 'docs': "),
+    (("list", "x" * 300), "cannot be read: File name too long"),
+    (("remove", "newer.sqlite", "docs"), "given: format 999 of guardgraph"),
+    (("remove", "kb.sqlite", "docs"), "NAME 'docs': there is no such collection without a tenant; there are none"),
+    (("search", "other.sqlite", "x"), "it is another application's database"),
+    (("search", "kb.sqlite", "x", "--tenant", " "), "--tenant: a name that is not blank"),
+    (("rag", "P1", "--kb", "no-bytes"), "no-bytes: a knowledge base is required; it is empty: remove it"),
+    (("rag", "P1", "--kb", "docs", "--user", "u"), "--user: --kb FILE"),
+    (("rag", "P1", "--group", "g"), "--group: --kb FILE"),
+    (("rag", "P1", "--kb", "docs", "--tenant", "acme"), "--tenant: --policy FILE is required"),
+    (("access", "docs"), "FILE 'docs': a file is required; something else stands there"),
+    (("check", "nowhere", "--json"), "FILE 'nowhere': a file is required; there is none"),
 )
 def test_wrong_usage_is_one_line(arguments, message, files, here, monkeypatch):
     """Of the base, and of `rag` that asks it: nothing is on stdout, the exit code is 2, and no file was changed."""

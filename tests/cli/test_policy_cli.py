@@ -7,6 +7,7 @@ import pytest
 from cli_runs import empty_folder, refused, run
 from jsonschema import Draft202012Validator
 from policy_files import PLAIN
+from tables import each_row
 
 from guardgraph import ConfigurationError, RagBudget, create_research_agent, create_tool_agent, load_policy, serving
 from guardgraph.graphs.patterns import COMMANDS
@@ -71,19 +72,17 @@ def test_schema_is_valid_and_takes_what_the_file_takes(command, here):
     assert not valid({"pattern": pattern, "policy": {"allowed_decisions_policy": ["aprove"]}})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "message"),
-    [
-        (("policy", "check", "nowhere.yaml"), "nowhere.yaml: cannot be read"),
-        (("policy", "check", "rag.yaml", "--tenant", "acne"), "tenant: there are acme, globex; given: 'acne'"),
-        (("policy", "diff", "rag.yaml", "rag.yaml", "--fail-on", "worse"), "--fail-on: tighter, looser, other are"),
-        (("policy", "diff", "rag.yaml", "research.yaml"), "two files of one pattern are required; given: rag, rese"),
-        (("policy", "schema", "nope"), "rag, research, critique, tools or module:factory is required; given: 'nope'"),
-        (("policy", "pin", "nope"), "pin: tools or module:factory is required; given: 'nope'"),
-        (("policy", "pin", "rag"), "pin: tools or module:factory, with tools by name, is required; given: 'rag'"),
-        (("rag", "P1", "--tenant", "acme"), "--tenant: --policy FILE is required beside it; given: 'acme'"),
-        (("research", "--policy", "rag.yaml"), "rag.yaml:1: pattern: research is required; given: 'rag'"),
-    ],
+    (("policy", "check", "nowhere.yaml"), "nowhere.yaml: cannot be read"),
+    (("policy", "check", "rag.yaml", "--tenant", "acne"), "tenant: there are acme, globex; given: 'acne'"),
+    (("policy", "diff", "rag.yaml", "rag.yaml", "--fail-on", "worse"), "--fail-on: tighter, looser, other are"),
+    (("policy", "diff", "rag.yaml", "research.yaml"), "two files of one pattern are required; given: rag, rese"),
+    (("policy", "schema", "nope"), "rag, research, critique, tools or module:factory is required; given: 'nope'"),
+    (("policy", "pin", "nope"), "pin: tools or module:factory is required; given: 'nope'"),
+    (("policy", "pin", "rag"), "pin: tools or module:factory, with tools by name, is required; given: 'rag'"),
+    (("rag", "P1", "--tenant", "acme"), "--tenant: --policy FILE is required beside it; given: 'acme'"),
+    (("research", "--policy", "rag.yaml"), "rag.yaml:1: pattern: research is required; given: 'rag'"),
 )
 def test_wrong_usage_is_one_line(arguments, message, here):
     _file(here, "rag.yaml")

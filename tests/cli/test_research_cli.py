@@ -7,6 +7,7 @@ import sys
 import pytest
 from cli_runs import empty_folder, refused, run
 from research_cases import REQUEST, research
+from tables import each_row
 from web_server import WebServer, answer, redirect
 
 from guardgraph import format_brief
@@ -82,17 +83,15 @@ def test_a_run_keeps_the_texts_that_it_read(here, web):
     assert hashlib.sha256(text.read_bytes()).hexdigest() == text.stem
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "said"),
-    [
-        (("research", "q", "--urls", "urls.txt"), "--allow HOST"),
-        (("research", "q", "--urls", "urls.txt", "--searx", "http://localhost"), "not both"),
-        (("research", "--urls", "urls.txt", "--allow", "a.example"), "QUESTION"),
-        (("research", "q", "--searx", "localhost:8080", "--allow", "a.example"), "SearXNG"),
-        (("research", "q", "--urls", "urls.txt", "--allow", "a.example", "--cache", "urls.txt"), "urls.txt"),
-        (("research", "q", "--urls", "urls.txt", "--allow", "a.example", "--reader", "none:none"), "none:none"),
-        (("research", "q", "--urls", "urls.txt", *HOSTS, "--reader", "my_web:PORT"), "--reader"),
-    ],
+    (("research", "q", "--urls", "urls.txt"), "--allow HOST"),
+    (("research", "q", "--urls", "urls.txt", "--searx", "http://localhost"), "not both"),
+    (("research", "--urls", "urls.txt", "--allow", "a.example"), "QUESTION"),
+    (("research", "q", "--searx", "localhost:8080", "--allow", "a.example"), "SearXNG"),
+    (("research", "q", "--urls", "urls.txt", "--allow", "a.example", "--cache", "urls.txt"), "urls.txt"),
+    (("research", "q", "--urls", "urls.txt", "--allow", "a.example", "--reader", "none:none"), "none:none"),
+    (("research", "q", "--urls", "urls.txt", *HOSTS, "--reader", "my_web:PORT"), "--reader"),
 )
 def test_what_is_wrong_is_one_line(here, web, given, said):
     assert said in refused(run(*given))

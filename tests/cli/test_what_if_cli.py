@@ -9,6 +9,7 @@ from cli_runs import empty_folder, refused, run
 from rag_agents import QUESTION, agent
 from recorded_runs import recorded
 from stored_runs import opened
+from tables import each_row
 
 from guardgraph import RagPolicy, create_rag_agent, sql_store
 
@@ -81,19 +82,17 @@ def test_the_command_names_a_run_that_was_changed_and_judges_the_others(folder):
     assert [row.get("changed") for row in listed] == [None, changed]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "message"),
-    [
-        (["--store", "none.jsonl"], "--store 'none.jsonl': cannot be read: No such file or directory"),
-        (["--store", "text.jsonl"], "--store 'text.jsonl', line 1: not JSON: "),
-        (["--store", "twice.jsonl"], "--store 'twice.jsonl', line 1: not JSON: the key 'a' stands twice in one object"),
-        (["--store", "runs.db"], "--store: the URL of a store, or a .jsonl file, is required; given: 'runs.db'"),
-        (["--store", "runs.jsonl", "--tenant", "a"], "--tenant: for a store; a .jsonl file is judged whole"),
-        (["--store", "runs.jsonl", "--fail-on", "x"], "--fail-on 'x': required: "),
-        (["--store", "sqlite:///runs.db", "--pattern", "rga"], "--pattern: rag, which the candidate judges, "),
-        (["--store", "runs.jsonl", "-o", "page.pdf"], "--out: a name that ends in .html; given: "),
-        ([], "--store: a URL, such as sqlite:///runs.db, is required"),
-    ],
+    (["--store", "none.jsonl"], "--store 'none.jsonl': cannot be read: No such file or directory"),
+    (["--store", "text.jsonl"], "--store 'text.jsonl', line 1: not JSON: "),
+    (["--store", "twice.jsonl"], "--store 'twice.jsonl', line 1: not JSON: the key 'a' stands twice in one object"),
+    (["--store", "runs.db"], "--store: the URL of a store, or a .jsonl file, is required; given: 'runs.db'"),
+    (["--store", "runs.jsonl", "--tenant", "a"], "--tenant: for a store; a .jsonl file is judged whole"),
+    (["--store", "runs.jsonl", "--fail-on", "x"], "--fail-on 'x': required: "),
+    (["--store", "sqlite:///runs.db", "--pattern", "rga"], "--pattern: rag, which the candidate judges, "),
+    (["--store", "runs.jsonl", "-o", "page.pdf"], "--out: a name that ends in .html; given: "),
+    ([], "--store: a URL, such as sqlite:///runs.db, is required"),
 )
 def test_wrong_options_are_one_line_and_code_2(folder, arguments, message):
     (folder / "text.jsonl").write_text("text\n")

@@ -14,6 +14,7 @@ from office_agents import Office
 from queued_runs import begin_critique, begin_payment, critique_agent, queue_of, staff, tool_agent
 from self_critique_cases import DRAFT, REVISED, WAIT, agent
 from stored_runs import make_url, new_database
+from tables import each_row
 
 from guardgraph import Caller, ConfigurationError, InputError, sql_store
 from guardgraph.desk.queue import AlreadyDecided, AnotherQuestion
@@ -268,17 +269,15 @@ def test_an_edit_is_read_from_a_file(office):
     assert done.exit_code == 0, done.stdout
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "said"),
-    [
-        (("review", "approve", "x", "--by", " ", *TOOLS), "--user: a name that is not blank"),
-        (("review", "approve", "x", "--by", "ada", "--graph", "nobody"), "--graph: rag, research, critique, tools"),
-        (("review", "approve", "x", "--by", "ada", *TOOLS), "run 'x': the store has no such run"),
-        (("review", "approve", "x", "--by", "ada", *FACTORY, "--model", "m"), "--model: a factory"),
-        (("review", "approve", "x", "--by", "ada", *FACTORY, "--live", "l.yaml"), "--live: a factory"),
-        (("research", "x", "--urls", "u", "--allow", "a.test", "--store", "sqlite:///r.db"), "--store, --checkpoints"),
-        (("tools", "--checkpoints", "sqlite:////no/such/folder/x.db"), "--checkpoints: cannot be opened"),
-    ],
+    (("review", "approve", "x", "--by", " ", *TOOLS), "--user: a name that is not blank"),
+    (("review", "approve", "x", "--by", "ada", "--graph", "nobody"), "--graph: rag, research, critique, tools"),
+    (("review", "approve", "x", "--by", "ada", *TOOLS), "run 'x': the store has no such run"),
+    (("review", "approve", "x", "--by", "ada", *FACTORY, "--model", "m"), "--model: a factory"),
+    (("review", "approve", "x", "--by", "ada", *FACTORY, "--live", "l.yaml"), "--live: a factory"),
+    (("research", "x", "--urls", "u", "--allow", "a.test", "--store", "sqlite:///r.db"), "--store, --checkpoints"),
+    (("tools", "--checkpoints", "sqlite:////no/such/folder/x.db"), "--checkpoints: cannot be opened"),
 )
 def test_what_is_wrong_is_said_in_one_line(office, url, arguments, said):
     sql_store(url).open()

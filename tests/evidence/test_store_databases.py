@@ -319,17 +319,15 @@ def test_a_connection_that_the_server_closed_is_replaced(database):
     assert store.record(recording(2))["seq"] == 2
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("use", "message"),
-    [
-        (lambda store: store.erase(by="me"), "either a run_id, or a tenant or user"),
-        (lambda store: store.erase("x", tenant="acme", by="me"), "either a run_id, or a tenant or user"),
-        (lambda store: store.erase(tenant="acme", by=" "), "by: who erases"),
-        (lambda store: store.retain(float("nan"), by="me"), "days: a number from 0"),
-        (lambda store: store.runs(since=datetime(2026, 1, 1)), "since: a date and time with its zone"),
-        (lambda store: store.runs(since=FIRST), "since: a date and time that UTC has is required"),
-        *((lambda store, head=head: store.verify(head), HEAD) for head in HEADS),
-    ],
+    (lambda store: store.erase(by="me"), "either a run_id, or a tenant or user"),
+    (lambda store: store.erase("x", tenant="acme", by="me"), "either a run_id, or a tenant or user"),
+    (lambda store: store.erase(tenant="acme", by=" "), "by: who erases"),
+    (lambda store: store.retain(float("nan"), by="me"), "days: a number from 0"),
+    (lambda store: store.runs(since=datetime(2026, 1, 1)), "since: a date and time with its zone"),
+    (lambda store: store.runs(since=FIRST), "since: a date and time that UTC has is required"),
+    *((lambda store, head=head: store.verify(head), HEAD) for head in HEADS),
 )
 def test_what_is_asked_wrongly_of_a_store_is_refused(url, use, message):
     store = sql_store(url)

@@ -17,6 +17,7 @@ from time import monotonic, sleep
 import pytest
 from store_writers import TIMEOUT, survived, written
 from stored_runs import make_url, numbered, recording
+from tables import each_row
 
 from guardgraph import sql_store
 
@@ -90,13 +91,11 @@ except Exception as error:
 
 
 @pytest.mark.process
-@pytest.mark.parametrize(
+@each_row(
     ("state", "said"),
-    [
-        ("closed", "True 3"),
-        ("written, readable", "True 3"),
-        ("written", "StoreError .*its log, runs.db-wal, cannot be read"),
-    ],
+    ("closed", "True 3"),
+    ("written, readable", "True 3"),
+    ("written", "StoreError .*its log, runs.db-wal, cannot be read"),
 )
 def test_whoever_may_only_read_verifies(tmp_path, state, said):
     """Rights to read file and folder are enough; a log that may not be read is said, and not taken for nothing."""

@@ -36,11 +36,8 @@ def six_runs(store):
 
 
 def findings(url, head=None):
-    store = sql_store(url)
-    try:
+    with closing(sql_store(url)) as store:
         return [(finding.kind, finding.seq) for finding in store.verify(head).findings]
-    finally:
-        store.close()
 
 
 @pytest.fixture(scope="module")
@@ -248,13 +245,11 @@ def test_a_change_of_any_byte_of_the_file_is_found(kept, tmp_path_factory, data)
     content[at] ^= data.draw(st.integers(1, 255))
     copy = tmp_path_factory.mktemp("flipped") / "runs.db"
     copy.write_bytes(content)
-    store = sql_store(f"sqlite:///{copy}")
-    try:
-        found = store.verify(head).findings
-    except (StoreError, ConfigurationError):
-        return
-    finally:
-        store.close()
+    with closing(sql_store(f"sqlite:///{copy}")) as store:
+        try:
+            found = store.verify(head).findings
+        except (StoreError, ConfigurationError):
+            return
     assert found or _logical(copy) == _logical(file), at
 
 
@@ -271,9 +266,6 @@ def test_an_index_that_no_longer_finds_a_run_is_named(kept, tmp_path):
         connection.execute(f"REINDEX {name}")
         connection.execute("PRAGMA writable_schema = ON")
         connection.execute("UPDATE sqlite_master SET sql = ? WHERE name = ?", [sql, name])
-    store = sql_store(f"sqlite:///{copy}")
-    try:
-        with pytest.raises(StoreError, match=r"the entries are right, the file is damaged: .*index"):
-            store.verify(kept[1])
-    finally:
-        store.close()
+    damaged = pytest.raises(StoreError, match=r"the entries are right, the file is damaged: .*index")
+    with closing(sql_store(f"sqlite:///{copy}")) as store, damaged:
+        store.verify(kept[1])

@@ -110,13 +110,11 @@ def test_a_page_that_is_nested_without_end_is_read(tags):
     assert time.process_time() - started < 20  # minutes, if every tag looked at all that are open
 
 
-LONG = [
+@each_row(
+    "tags",
     *("<main>x</main>" * 6_000, "<div>" * 900 + "</div>" * 900 + "<br>" * 12_000, "<!--><!---><p>" * 5_000),
     *("<script>'<div>'</script>" * 6_000, "<svg><style><g></style></svg>" * 5_000, "</div></b>" * 6_000),
-]
-
-
-@each_row("tags", *LONG)
+)
 def test_a_long_page_that_is_not_nested_is_read_to_its_end(tags):
     assert TEXT in parse_html(f"{tags}<section><p>x</p></section></main><main><p>{TEXT}</p>").text
 

@@ -4,6 +4,7 @@ from unittest.mock import Mock
 
 import pytest
 import trafilatura
+from tables import each_row
 
 from guardgraph.formats.article import Heading
 from guardgraph.formats.extraction import Extracted
@@ -50,21 +51,19 @@ class TestPage:
         for page in ("", "<title>Empty</title>", "<p hidden>x", "<script>x</script>"):
             assert read(page)[1:] == ("", (), "", "", "", ())
 
-    @pytest.mark.parametrize(
+    @each_row(
         ("page", "declared", "guessed"),
-        [
-            ('<meta name=date content="2026-03-14">', "2026-03-14", ""),
-            ('<meta name=date content="2026-02-30"><meta name=updated_at content=20260314>', "2026-03-14", ""),
-            ('<script type="application/ld+json">[{"datePublished": "2026-03-14"}, 5]</script>', "2026-03-14", ""),
-            (f'<script type="application/ld+json">[{"[" * 9 + "]" * 9}, {{}}]</script>', "", ""),
-            ('<script type="application/ld+json">{"broken</script>', "", ""),
-            ("<p>As of <time datetime=yesterday>x</time><time datetime=2026-03-14>Pi day</time>.", "2026-03-14", ""),
-            ("<p hidden>As of <time datetime=2026-03-14>Pi day</time>.", "", ""),
-            (f'<meta property="article:modified_time" content="2026-05-01">{GRAPH}', "2026-03-14", ""),
-            (GRAPH.replace("[{", "[" + "[]," * 20_000 + "{"), "", ""),
-            ("<p>Published on March 14, 2024", "", "2024-03-14"),
-            ("", "", ""),
-        ],
+        ('<meta name=date content="2026-03-14">', "2026-03-14", ""),
+        ('<meta name=date content="2026-02-30"><meta name=updated_at content=20260314>', "2026-03-14", ""),
+        ('<script type="application/ld+json">[{"datePublished": "2026-03-14"}, 5]</script>', "2026-03-14", ""),
+        (f'<script type="application/ld+json">[{"[" * 9 + "]" * 9}, {{}}]</script>', "", ""),
+        ('<script type="application/ld+json">{"broken</script>', "", ""),
+        ("<p>As of <time datetime=yesterday>x</time><time datetime=2026-03-14>Pi day</time>.", "2026-03-14", ""),
+        ("<p hidden>As of <time datetime=2026-03-14>Pi day</time>.", "", ""),
+        (f'<meta property="article:modified_time" content="2026-05-01">{GRAPH}', "2026-03-14", ""),
+        (GRAPH.replace("[{", "[" + "[]," * 20_000 + "{"), "", ""),
+        ("<p>Published on March 14, 2024", "", "2024-03-14"),
+        ("", "", ""),
     )
     def test_days_are_declared_or_guessed(self, page, declared, guessed):
         found = read(page + BODY, url="https://docs.example.com/bridge")

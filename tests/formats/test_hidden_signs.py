@@ -8,22 +8,12 @@ from guardgraph.grounding.links.spelling import find_hidden_signs
 from guardgraph.guards.links import check_links
 from guardgraph.guards.stop import Stop
 
-HIDING = (
+
+@each_row(
+    "sign",
     *("\U000e0049\U000e0067\U000e006e", "\U0001f3f4\U000e0041", "\u202eexe.txt", "\u202dtxt", "a\U000e0100\U000e0110"),
     *("\u200b\u2060\u200b\u2060", "\u2066set apart\u2069", "\u202aset apart\u202c"),
 )
-SPELLING = (
-    "naïve “words” — 8 °C",
-    "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f flag of England",
-    "\U0001f468\u200d\U0001f469\u200d\U0001f467 ❤\ufe0f",
-    "葛\U000e0100飾区",
-    "می\u200cخواهم",
-    "השרת \u2066api-1\u2069 פעיל",
-    "soft\u00adhyphen and zero\u200bwidth",
-)
-
-
-@each_row("sign", *HIDING)
 def test_a_text_with_signs_that_hide_is_refused_even_if_its_source_has_them(sign):
     """Every pattern refuses tags, overrides, stray selectors and bits without width; the stop shows their escapes."""
     text = f"The port is 8080{sign}."
@@ -35,7 +25,16 @@ def test_a_text_with_signs_that_hide_is_refused_even_if_its_source_has_them(sign
         assert "".join(stop.value.evidence["unsupported"]).isascii()
 
 
-@each_row("text", *SPELLING)
+@each_row(
+    "text",
+    "naïve “words” — 8 °C",
+    "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f flag of England",
+    "\U0001f468\u200d\U0001f469\u200d\U0001f467 ❤\ufe0f",
+    "葛\U000e0100飾区",
+    "می\u200cخواهم",
+    "השרת \u2066api-1\u2069 פעיל",
+    "soft\u00adhyphen and zero\u200bwidth",
+)
 def test_signs_that_scripts_are_spelled_with_pass(text):
     """Joiners, flags, forms of Han characters and isolates beside letters from right to left hide nothing."""
     assert find_hidden_signs(text) == []

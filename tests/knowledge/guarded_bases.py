@@ -36,7 +36,7 @@ class LexicalBase:
         caller = Caller(**request["caller"]) if "caller" in request else None
         with self._lock:
             held = [*self._held.values()]
-        readable = [item for item in held if not self._filters or _is_readable(item, caller)]
+        readable = [item for item in held if not self._filters or is_readable(item, caller)]
         counted = held if self._counts_all else readable
         named = {point(item.tenant, item.id): item for item in counted}
         retrieve = LexicalRetriever([_document(name, item) for name, item in named.items()])
@@ -84,7 +84,7 @@ class StoreBase:
             return [*retriever(self._store, self._access).invoke(request)]
 
 
-def _is_readable(item: GuardedDocument, caller: Caller | None) -> bool:
+def is_readable(item: GuardedDocument, caller: Caller | None) -> bool:
     return is_access_allowed(normalize_document_access(item.tenant, item.readers), caller)
 
 

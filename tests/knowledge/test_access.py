@@ -35,7 +35,8 @@ def written(graph, recorder, result, saver):
     return repr([history, saver.storage, saver.writes, saver.blobs, recorder.runs, report(result, graph).html, result])
 
 
-READERS = [
+@each_row(
+    ("access", "readers"),
     (("acme", ["public"]), [None, "eve", "ada", "of nobody"]),
     (("acme", ["tenant"]), ["ada"]),
     (("acme", ["group:support"]), ["ada"]),
@@ -43,10 +44,7 @@ READERS = [
     (("acme", ["user:eve", "group:sales"]), []),
     (("acme", []), []),
     ((None, ["tenant", "group:support", "user:ada"]), ["of nobody"]),
-]
-
-
-@each_row(("access", "readers"), *READERS)
+)
 def test_who_may_read(access, readers):
     """A document is read by those whom its readers name, of its own tenant; what is public by everybody."""
     callers = {None: None, "eve": Caller(**EVE), "ada": Caller(**ADA), "of nobody": Caller(user="ada")}

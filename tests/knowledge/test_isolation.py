@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 import pytest
-from guarded_bases import FileBase, LexicalBase
+from guarded_bases import FileBase, LexicalBase, is_readable
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from langchain_core.callbacks import BaseCallbackHandler
@@ -16,7 +16,6 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from guardgraph import Caller, LiveWorld, RagPolicy, create_rag_agent, report, sql_store
-from guardgraph.state.context import is_access_allowed, normalize_document_access
 from guardgraph.testing import GuardedDocument, InMemoryRecorder, ScriptedClock
 
 BASES = {
@@ -81,15 +80,11 @@ DOCUMENTS = st.builds(
 CHANGES = st.builds(Change, DOCUMENTS, st.sampled_from([False, False, False, True]), st.just("") | TEXTS)
 
 
-def _is_readable(document, caller):
-    return is_access_allowed(normalize_document_access(document.tenant, document.readers), caller and Caller(**caller))
-
-
 def told(bases, change, caller):
     """Let one base take a change in, and another one what the caller may know of it, and something else."""
     one, other = bases
     document = change.document
-    is_known = not change.is_removed and _is_readable(document, caller)
+    is_known = not change.is_removed and is_readable(document, caller and Caller(**caller))
     (one.remove if change.is_removed else one.put)([document])
     (other.put if is_known else other.remove)([document])
     if change.elsewhere and not is_known and not change.is_removed:
@@ -226,7 +221,7 @@ def test_a_careless_backend_ends_in_a_stop_and_nothing_of_it_is_written(
         (tenant if tenant in (None, "acme") else _canaries(at)["tenant"], readers)
         for at, (tenant, readers) in enumerate(documents)
     ]
-    is_allowed = [_is_readable(GuardedDocument("", "", *access), caller) for access in allowed]
+    is_allowed = [is_readable(GuardedDocument("", "", *access), caller and Caller(**caller)) for access in allowed]
     if all(is_allowed):
         assert result["outcome"] == "grounded_answer"
         assert b"canary-text-0-x" in written  # the search finds what is there

@@ -11,6 +11,7 @@ from docs_parts import fences
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from postgres_server import postgres_server
+from tables import each_row
 from test_kb_index import ASKED, CALLERS, STEPS, document, lived
 from test_kb_ingest import write
 from test_kb_vectors import TEXTS, Sides, documents
@@ -158,14 +159,12 @@ def test_a_role_sees_no_row_of_others_whatever_it_asks(base, owner):
             connection.execute("UPDATE guardgraph.documents SET tenant = '+globex'")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("role", "message"),
-    [
-        ("postgres", "is a superuser"),
-        ("bypasses", "a role with BYPASSRLS"),
-        ("stranger", "is a member of neither guardgraph_reader nor guardgraph_writer"),
-        ("owner", "owns the tables"),
-    ],
+    ("postgres", "is a superuser"),
+    ("bypasses", "a role with BYPASSRLS"),
+    ("stranger", "is a member of neither guardgraph_reader nor guardgraph_writer"),
+    ("owner", "owns the tables"),
 )
 def test_a_role_that_row_security_does_not_hold_is_refused(owner, role, message):
     """Superusers, BYPASSRLS, owners and strangers get a line that says what is needed, and no answer."""

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tables import each_row
 from test_kb_ingest import base, write
 
 from guardgraph import ConfigurationError, KnowledgeBase
@@ -39,18 +40,16 @@ def test_the_nearest_rule_above_holds(base, docs):
     }
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "message"),
-    [
-        ("readers: [public\n", r"sub/access\.yaml:2: not YAML"),
-        ("", r"sub/access\.yaml:1: a mapping with the field readers is required; given: NoneType"),
-        ("readers: [tenant]\ntenant: other\n", r"sub/access\.yaml:2: 'tenant': no such field; readers is allowed"),
-        ("readers: tenant\n", r"sub/access\.yaml:1: readers: a list of public, tenant"),
-        ("\nreaders: [support]\n", r"sub/access\.yaml:2: readers: public, tenant, user:ID or group:ID is required"),
-        ("readers: [public]\n", r"public is allowed in the rule of the root only"),
-        ("readers: ['group:hr']\n", r"group:hr: a rule adds no readers to those above it, group:support"),
-        (b"readers: [\xff]\n", r"sub/access\.yaml:1: UTF-8 text is required"),
-    ],
+    ("readers: [public\n", r"sub/access\.yaml:2: not YAML"),
+    ("", r"sub/access\.yaml:1: a mapping with the field readers is required; given: NoneType"),
+    ("readers: [tenant]\ntenant: other\n", r"sub/access\.yaml:2: 'tenant': no such field; readers is allowed"),
+    ("readers: tenant\n", r"sub/access\.yaml:1: readers: a list of public, tenant"),
+    ("\nreaders: [support]\n", r"sub/access\.yaml:2: readers: public, tenant, user:ID or group:ID is required"),
+    ("readers: [public]\n", r"public is allowed in the rule of the root only"),
+    ("readers: ['group:hr']\n", r"group:hr: a rule adds no readers to those above it, group:support"),
+    (b"readers: [\xff]\n", r"sub/access\.yaml:1: UTF-8 text is required"),
 )
 def test_a_wrong_rule_refuses_the_folder(base, docs, text, message):
     """A rule that is broken or adds readers refuses the folder with its line, and nothing is taken in."""

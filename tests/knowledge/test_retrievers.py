@@ -10,6 +10,7 @@ from tempfile import mkdtemp
 import pytest
 from guarded_bases import FileBase, LexicalBase, StoreBase
 from guarded_stores import STORES
+from tables import each_row
 
 from guardgraph import Caller, ConfigurationError, Document, KnowledgeBase, LexicalRetriever
 from guardgraph.state.context import is_access_allowed, normalize_document_access
@@ -122,20 +123,17 @@ class Breaking(LexicalBase):
         return super().search(request)
 
 
-WRONG = {
-    "everybody_finds_what_he_may_read": (lambda: LexicalBase(filters=False), "another document"),
-    "the_best_document_comes_first": (Open, "a document without readers"),
-    "what_may_not_be_read_takes_no_place": (Late, "the only one"),
-    "grants_and_revocations_hold_at_once": (Forgetful, "found with the readers"),
-    "ids_are_those_of_a_tenant": (Ignorant, "found for acme"),
-    "no_query_breaks_out": (Breaking, "unterminated string"),
-}
-
-
-@pytest.mark.parametrize("check", WRONG)
-def test_a_retriever_that_fails_a_check_is_told_which(check):
+@each_row(
+    ("check", "make", "said"),
+    ("everybody_finds_what_he_may_read", lambda: LexicalBase(filters=False), "another document"),
+    ("the_best_document_comes_first", Open, "a document without readers"),
+    ("what_may_not_be_read_takes_no_place", Late, "the only one"),
+    ("grants_and_revocations_hold_at_once", Forgetful, "found with the readers"),
+    ("ids_are_those_of_a_tenant", Ignorant, "found for acme"),
+    ("no_query_breaks_out", Breaking, "unterminated string"),
+)
+def test_a_retriever_that_fails_a_check_is_told_which(check, make, said):
     """A base that does something else is named by the check that it fails, with what it found."""
-    make, said = WRONG[check]
     with pytest.raises(AssertionError, match=said):
         RETRIEVER_CHECKS[check](make())
     with pytest.raises(AssertionError):

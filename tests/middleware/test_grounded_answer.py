@@ -10,6 +10,7 @@ from langchain.agents.middleware import AgentState, SummarizationMiddleware, bef
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
+from tables import each_row
 from test_recorded_run import ASKED, BILL, READ, RIGHT, RULES, THREAD, WRONG, guards, judge, make, read_bill
 
 from guardgraph import ConfigurationError, InputError, ToolPolicy
@@ -38,9 +39,7 @@ def test_a_wrong_value_is_sent_back_once_and_corrected() -> None:
     assert sum(isinstance(each, HumanMessage) for each in told) == 1
 
 
-@pytest.mark.parametrize(
-    ("said", "reason"), [("76.00", "success"), ("Done.", "success"), ("...", "invalid_answer:empty")]
-)
+@each_row(("said", "reason"), ("76.00", "success"), ("Done.", "success"), ("...", "invalid_answer:empty"))
 def test_a_number_or_a_word_may_end_an_agent_that_has_tools(said: str, reason: str) -> None:
     """As in the tool agent a short ending is one, and a text without a word is none."""
     agent, _ = make_agent(READ, said, said)
@@ -68,15 +67,13 @@ SEND = AIMessage("", tool_calls=[{"name": "send_mail", "args": {"to": "ada@examp
 
 
 @pytest.mark.parametrize("is_licensed", [True, False])
-@pytest.mark.parametrize(
+@each_row(
     ("script", "reason"),
-    [
-        ((SENT, SENT), "invalid_answer:action_not_done"),
-        ((SENT, SEND, SENT), "success"),
-        ((SEND, SENT), "success"),
-        ((READ, "I have read the bill: 76.00 EUR."), "success"),
-        ((READ, SENT, "I did not send a mail."), "success"),
-    ],
+    ((SENT, SENT), "invalid_answer:action_not_done"),
+    ((SENT, SEND, SENT), "success"),
+    ((SEND, SENT), "success"),
+    ((READ, "I have read the bill: 76.00 EUR."), "success"),
+    ((READ, SENT, "I did not send a mail."), "success"),
 )
 def test_what_an_answer_says_was_done_some_call_of_the_run_did(script: Any, reason: str, is_licensed: bool) -> None:
     """Else it is asked for again, then the run stops; the refused sentence reaches nobody."""
@@ -105,9 +102,8 @@ def test_what_a_run_did_that_a_tool_ended_is_none_of_the_next_one(guards: list[A
     sent = tool(return_direct=True)(send_mail.func)
     script = ScriptedChatModel(SEND, SENT, SENT)
     agent = create_agent(script, [sent], middleware=guards, checkpointer=InMemorySaver())
-    thread: Any = {"configurable": {"thread_id": "1"}}
-    agent.invoke({"messages": [("user", "Mail ada@example.com.")]}, thread)
-    result = agent.invoke({"messages": [("user", "Mail ada@example.com once more.")]}, thread)
+    agent.invoke({"messages": [("user", "Mail ada@example.com.")]}, THREAD)
+    result = agent.invoke({"messages": [("user", "Mail ada@example.com once more.")]}, THREAD)
     assert result["guardgraph"]["stop_reason"] == "invalid_answer:action_not_done"
 
 
@@ -174,7 +170,7 @@ def test_no_stream_shows_a_refused_word_and_each_is_recorded_the_same() -> None:
     """What a model writes reaches nobody before it is judged; what is let through is streamed as a message."""
     shown = read_every_stream(make(kept := InMemoryRecorder(), *[READ, WRONG, RIGHT] * 3))
     assert (RIGHT in shown, WRONG in shown) == (True, False)
-    assert judge(kept, *guards()) == [("same", "ok:grounded_answer")] * 3
+    assert judge(kept.runs, *guards()) == [("same", "ok:grounded_answer")] * 3
 
 
 @pytest.mark.parametrize("order", [1, -1])

@@ -15,9 +15,9 @@ from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import START, MessagesState, StateGraph
 from pydantic import BaseModel
-from test_recorded_run import ASKED, PAY, READ, RIGHT, RULES, THIEF, WRONG, read_bill, send_money
+from test_recorded_run import ASKED, PAY, READ, RIGHT, RULES, THIEF, WRONG, judge, read_bill, send_money
 
-from guardgraph import ConfigurationError, Redaction, ToolBudget, ToolPolicy, replay, report, sql_store, what_if
+from guardgraph import ConfigurationError, Redaction, ToolBudget, ToolPolicy, replay, report, sql_store
 from guardgraph.middleware import GroundedAnswer, LicensedTools, RecordedRun, import_runs, recorded_agent
 from guardgraph.testing import InMemoryRecorder, ScriptedChatModel
 
@@ -51,10 +51,6 @@ ROWS: list[tuple[str, str, str, str, str, str]] = [
 
 def import_export(file: Path, **more: Any) -> Any:
     return import_runs(file, InMemoryRecorder(), form=file.name.partition("_")[0], **more)
-
-
-def judge(recordings: Any, *middleware: Any) -> list[tuple[str, str]]:
-    return [(row.kind, str(row.new or "")) for row in what_if(recorded_agent(*middleware), recordings).rows]
 
 
 @pytest.mark.parametrize(("name", "ending", "tools", "lacks", "licensed", "grounded"), ROWS)

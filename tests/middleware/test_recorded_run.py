@@ -11,6 +11,7 @@ from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
+from tables import each_row
 
 from guardgraph import ConfigurationError, ToolPolicy, replay, report, sql_store, what_if
 from guardgraph.middleware import GroundedAnswer, LicensedTools, RecordedRun, recorded_agent
@@ -54,8 +55,8 @@ def make(recorder: Any, *script: Any, middleware: Any = None, saver: Any = None,
     return create_agent(model, [read_bill, send_money, *tools], middleware=chosen, checkpointer=saver)
 
 
-def judge(recorder: Any, *middleware: Any) -> list[tuple[str, str]]:
-    return [(row.kind, str(row.new or "")) for row in what_if(recorded_agent(*middleware), recorder.runs).rows]
+def judge(recordings: Any, *middleware: Any) -> list[tuple[str, str]]:
+    return [(row.kind, str(row.new or "")) for row in what_if(recorded_agent(*middleware), recordings).rows]
 
 
 def test_a_run_is_decided_again_by_its_own_guards_and_by_others() -> None:
@@ -68,14 +69,18 @@ def test_a_run_is_decided_again_by_its_own_guards_and_by_others() -> None:
     assert [step["action"] for step in result["history"]] == ["propose", "call_tools", "refuse", "propose"]
     assert replay(recorded_agent(*guards()), recording) == result
     denies = LicensedTools(ToolPolicy(rules=RULES, denied_tools=["read_bill"]))
-    assert judge(kept, denies, GroundedAnswer()) == [("changed", "stopped:tool_denied:read_bill")]
+    assert judge(kept.runs, denies, GroundedAnswer()) == [("changed", "stopped:tool_denied:read_bill")]
     impatient = GroundedAnswer(max_attempts=1)
-    assert judge(kept, LicensedTools(POLICY), impatient) == [("changed", "stopped:invalid_answer:contradicts_source")]
-    assert judge(kept, LicensedTools(POLICY)) == [("changed", "ok:answered")]  # the first answer had been given
+    assert judge(kept.runs, LicensedTools(POLICY), impatient) == [
+        ("changed", "stopped:invalid_answer:contradicts_source")
+    ]
+    assert judge(kept.runs, LicensedTools(POLICY)) == [("changed", "ok:answered")]  # the first answer had been given
     hidden = LicensedTools(ToolPolicy(rules=RULES, tools_policy=["read_bill"]))
-    assert judge(kept, hidden, GroundedAnswer()) == [("unknown", "")]  # the model is shown other tools
+    assert judge(kept.runs, hidden, GroundedAnswer()) == [("unknown", "")]  # the model is shown other tools
     make(undone := InMemoryRecorder(), "I have sent the money.", "I did not send money.").invoke(ASKED)
-    assert judge(undone, LicensedTools(POLICY), impatient) == [("changed", "stopped:invalid_answer:action_not_done")]
+    assert judge(undone.runs, LicensedTools(POLICY), impatient) == [
+        ("changed", "stopped:invalid_answer:action_not_done")
+    ]
 
 
 @pytest.mark.parametrize("way", ["invoke", "ainvoke"])
@@ -109,9 +114,7 @@ def test_a_run_is_kept_in_a_store_and_shown_like_ours(tmp_path: Any) -> None:
     assert ("read_bill" in page, RIGHT in page) == (True, True)
 
 
-@pytest.mark.parametrize(
-    ("decision", "ending"), [("approve", "ok:grounded_answer"), ("reject", "stopped:review_rejected")]
-)
+@each_row(("decision", "ending"), ("approve", "ok:grounded_answer"), ("reject", "stopped:review_rejected"))
 def test_a_person_who_is_asked_is_part_of_the_run(decision: str, ending: str) -> None:
     """It is open while it waits, and one recording; the answer counts for no other settings."""
     kept, saver = InMemoryRecorder(), InMemorySaver()
@@ -119,8 +122,8 @@ def test_a_person_who_is_asked_is_part_of_the_run(decision: str, ending: str) ->
     assert (len(kept.begun), len(kept.runs), kept.begun[0]["thread"]) == (1, 0, "1")
     make(kept, RIGHT, saver=saver).invoke(Command(resume={"decisions": [{"type": decision}]}), THREAD)
     [recording] = kept.runs
-    assert (recording["run_id"], judge(kept, *guards())) == (kept.begun[0]["run_id"], [("same", ending)])
-    assert judge(kept, LicensedTools(POLICY, max_attempts=5), GroundedAnswer()) == [("unknown", "")]
+    assert (recording["run_id"], judge(kept.runs, *guards())) == (kept.begun[0]["run_id"], [("same", ending)])
+    assert judge(kept.runs, LicensedTools(POLICY, max_attempts=5), GroundedAnswer()) == [("unknown", "")]
 
 
 def test_a_run_that_fails_stays_open_and_may_go_on() -> None:
@@ -140,18 +143,20 @@ def test_what_another_middleware_decides_is_never_guessed() -> None:
     kept = InMemoryRecorder()
     limit = ModelCallLimitMiddleware(run_limit=1, exit_behavior="end")
     make(kept, READ, RIGHT, middleware=[*guards(), limit]).invoke(ASKED)
-    assert (kept.runs[0]["result"]["outcome"], judge(kept, *guards())) == ("ended", [("same", "ok:ended")])
+    assert (kept.runs[0]["result"]["outcome"], judge(kept.runs, *guards())) == ("ended", [("same", "ok:ended")])
     denies = LicensedTools(ToolPolicy(rules=RULES, tools_execution=["send_money"]))
-    assert judge(kept, denies, GroundedAnswer()) == [("changed", "stopped:tool_denied_execution:read_bill")]
+    assert judge(kept.runs, denies, GroundedAnswer()) == [("changed", "stopped:tool_denied_execution:read_bill")]
 
 
 def test_an_agent_without_our_guards_is_recorded_and_judged_by_them() -> None:
     """As it ran it was guarded by nobody; what rules had said of its calls is known."""
     kept = InMemoryRecorder()
     make(kept, READ, PAY, WRONG, middleware=[]).invoke(ASKED)
-    assert judge(kept) == [("same", "ok:answered")]
-    assert judge(kept, GroundedAnswer(max_attempts=1)) == [("changed", "stopped:invalid_answer:contradicts_source")]
-    assert judge(kept, LicensedTools(POLICY)) == [("unknown", "")]  # a person had been asked
+    assert judge(kept.runs) == [("same", "ok:answered")]
+    assert judge(kept.runs, GroundedAnswer(max_attempts=1)) == [
+        ("changed", "stopped:invalid_answer:contradicts_source")
+    ]
+    assert judge(kept.runs, LicensedTools(POLICY)) == [("unknown", "")]  # a person had been asked
 
 
 def test_a_sub_agent_has_a_recording_of_its_own() -> None:
@@ -180,10 +185,7 @@ def test_a_recorder_that_fails_ends_no_run() -> None:
     assert (result["messages"][-1].text, result["guardgraph"]["audit"]["error"]["type"]) == (RIGHT, "OSError")
 
 
-@pytest.mark.parametrize(
-    ("wrong", "field"),
-    [(lambda: RecordedRun(print), "recorder"), (lambda: recorded_agent(1), "middleware")],  # type: ignore[arg-type]
-)
-def test_a_wrong_argument_is_told_by_name(wrong: Any, field: str) -> None:
-    with pytest.raises(ConfigurationError, match=field):
-        wrong()
+def test_a_wrong_argument_is_told_by_name() -> None:
+    for wrong, field in ((lambda: RecordedRun(print), "recorder"), (lambda: recorded_agent(1), "middleware")):
+        with pytest.raises(ConfigurationError, match=field):
+            wrong()

@@ -51,12 +51,12 @@ def test_paired_tables_go_side_by_side(request, first, second, third):
 
 
 def test_a_table_in_one_test_names_the_row_that_fails():
-    """All rows of a pure function are one test, which is as sure to fail as one of each row."""
+    """All rows of a table are one test, which is as sure to fail as one of each row; what is no column is a fixture."""
 
     @each_row("one,other", (1, 1), (1, 2), (3, 3))
-    def compare(one, other):
-        assert one == other
+    def compare(one, other, more):
+        assert one == other + more
 
     with pytest.raises(AssertionError) as raised:
-        compare()
+        compare(more=0)
     assert raised.value.__notes__ == ["row: (1, 2)"]

@@ -1,20 +1,26 @@
-"""Tables of pure functions: a test of one has all its rows, and names the first that fails."""
+"""Tables whose rows leave nothing behind: a test of one has all its rows, and names the first that fails."""
+
+from functools import wraps
+from inspect import signature
 
 
 def each_row(names, *rows):
-    """Make of a test with these parameters, named as `pytest.mark.parametrize` names them, one test of all rows."""
+    """Make one test of all rows: `names` are as `pytest.mark.parametrize` has them, other parameters are fixtures."""
     names = [name.strip() for name in names.split(",")] if isinstance(names, str) else names
 
     def decorate(test):
-        def test_all():
+        @wraps(test)
+        def test_all(*own, **fixtures):
             for row in rows:
                 try:
-                    test(**dict(zip(names, row if len(names) > 1 else [row], strict=True)))
+                    test(*own, **fixtures, **dict(zip(names, row if len(names) > 1 else [row], strict=True)))
                 except BaseException as error:
                     error.add_note(f"row: {row!r:.300}")
                     raise
 
-        test_all.__name__, test_all.__doc__, test_all.__module__ = test.__name__, test.__doc__, test.__module__
+        known = signature(test)
+        others = [parameter for name, parameter in known.parameters.items() if name not in names]
+        test_all.__signature__ = known.replace(parameters=others)
         return test_all
 
     return decorate
