@@ -3,11 +3,10 @@
 import asyncio
 import os
 import random
-import subprocess
-import sys
+import signal
 
 import pytest
-from docs_parts import ROOT
+from effect_runs import run_in_process
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
@@ -93,45 +92,29 @@ def test_a_resumed_run_obeys_a_context_that_was_tightened_meanwhile(saver, tmp_p
             assert result["path"][-len(path) - 1 : -1] == path
 
 
-KILLED = """
-import os, sys
-from langgraph.checkpoint.sqlite import SqliteSaver
-from runs import THREAD
-from ticket_pattern import TICKET, triage
+def _look_up(pipe, folder, moment):
+    """Make a run, or go on with it, in a process that is killed at a moment of it; send who is on duty."""
 
-def tool(request):
-    with open(sys.argv[2], "a") as made:
-        made.write("called\\n")
-    if sys.argv[3] == "after its answer":
-        os._exit(9)
-    return "Ada"
+    def tool(request):
+        with open(folder / "made", "a") as made:
+            made.write("called\n")
+        if moment == "after its answer":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return "Ada"
 
-def killed(state, run):
-    os._exit(9)
-
-with SqliteSaver.from_conn_string(sys.argv[1]) as saver:
-    bodies = {"duty_guard": killed} if sys.argv[3] == "behind its step" else {}
-    graph = triage(tool=tool, checkpointer=saver, bodies=bodies)
-    config = {"configurable": {"thread_id": "1"}}
-    given = None if sys.argv[3] == "resumed" else TICKET
-    print(graph.invoke(given, config, durability="sync")["on_duty"])
-"""
+    bodies = {"duty_guard": lambda state, run: os.kill(os.getpid(), signal.SIGKILL)}
+    with SqliteSaver.from_conn_string(str(folder / "runs.sqlite")) as saver:
+        graph = triage(tool=tool, checkpointer=saver, bodies=bodies if moment == "behind its step" else {})
+        pipe.send(graph.invoke(None if moment == "resumed" else TICKET, THREAD, durability="sync")["on_duty"])
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("moment", "calls"), [("after its answer", 2), ("behind its step", 1)])
 def test_a_killed_process_repeats_a_call_unless_its_step_was_kept(moment, calls, tmp_path):
     """A tool that answered a process which was killed before the step was kept is called again; a kept step is not."""
-    made = tmp_path / "made"
-
-    def process(when):
-        command = [sys.executable, "-c", KILLED, str(tmp_path / "runs.sqlite"), str(made), when]
-        environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests' / 'support'}"}
-        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
-
-    assert process(moment).returncode == 9
-    resumed = process("resumed")
-    assert resumed.stdout == "Ada\n", resumed.stderr
-    assert made.read_text().splitlines() == ["called"] * calls
+    assert run_in_process(_look_up, tmp_path, moment) is None
+    assert run_in_process(_look_up, tmp_path, "resumed") == "Ada"
+    assert (tmp_path / "made").read_text().splitlines() == ["called"] * calls
 
 
 def research(saver):

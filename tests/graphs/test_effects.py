@@ -2,26 +2,21 @@
 
 import json
 import random
-import sqlite3
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from threading import Barrier, Event
 
-import psycopg
 import pytest
-from effect_runs import Setup, attempt, check_payments, survive
+from effect_runs import Moments, Setup, attempt, check_payments, open_saver, survive
 from hanging import hang, released, standing
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.checkpoint.postgres import PostgresSaver
-from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import START, StateGraph
 from langgraph.types import Command, interrupt
 from payment_pattern import BATCHES, Bank, FileRecorder, In, open_bank, payments
-from psycopg.rows import dict_row
 from runs import THREAD, on_thread, run
 from tool_pattern import READ, STOLEN, TASK, Desk, Killed, approving, check_review, desk_graph, planning
 
@@ -287,14 +282,10 @@ def test_two_who_resume_at_once_pay_once(kept, bank, tmp_path):
     assert (ask(slow), results[1], bank.amounts) == ("success", "effect_unknown:pay", [30])
 
 
-def _open_saver(kind, server, folder, opened):
+def _open_saver(place, folder, opened):
     """Open a checkpointer of one place, as another process would."""
-    if kind == "sqlite":
-        file = sqlite3.connect(folder / "checkpoints.db", check_same_thread=False, timeout=60)
-        return SqliteSaver(opened.enter_context(closing(file)))
-    given = {"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row}
-    saver = PostgresSaver(opened.enter_context(psycopg.connect(server, **given)))
-    saver.setup()
+    saver = open_saver(Setup(folder, saver=place), Moments(0))
+    opened.callback(saver.conn.close)
     return saver
 
 
@@ -307,11 +298,11 @@ def _wait_for_approval(saver, thread, desk):
 @pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres"])
 def test_one_approval_pays_once_however_many_resume_at_once(kind, new_postgres, tmp_path):
     """With a checkpointer alone: 0.9 paid up to six times, as each kept its intent beside a checkpoint of its own."""
-    server = new_postgres() if kind == "postgres" else None
+    place = new_postgres() if kind == "postgres" else kind
     for number in range(4):
         desk, all_here, shared = Desk(), Barrier(6), InMemorySaver()
         with ExitStack() as opened:
-            savers = [shared if kind == "memory" else _open_saver(kind, server, tmp_path, opened) for _ in range(6)]
+            savers = [shared if kind == "memory" else _open_saver(place, tmp_path, opened) for _ in range(6)]
             config, answer = _wait_for_approval(savers[0], f"{kind}{number}", desk)
 
             def resume(graph, config=config, answer=answer, all_here=all_here):

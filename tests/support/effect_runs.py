@@ -102,7 +102,7 @@ def _open_recorder(setup: Setup, moments: Any) -> Any:
     return None
 
 
-def _open_saver(setup: Setup, moments: Moments) -> Any:
+def open_saver(setup: Setup, moments: Moments) -> Any:
     if setup.saver == "sqlite":
         connection = sqlite3.connect(setup.folder / "checkpoints.db", check_same_thread=False, timeout=60)
         return dying_saver(SqliteSaver, moments)(connection)
@@ -166,7 +166,7 @@ def _work(pipe: Any, setup: Setup, last: int) -> None:
     if setup.mode == "ainvoke":
         result = asyncio.run(_aask(setup, moments))
     else:
-        result = ask(setup, moments, _open_saver(setup, moments))
+        result = ask(setup, moments, open_saver(setup, moments))
     moments.last = 0
     pipe.send({name: result.get(name) for name in ("stop_reason", "payments", "details", "run_id", "timeline")})
     pipe.close()
