@@ -7,7 +7,7 @@ import pytest
 import refund_pattern
 import ticket_pattern
 from langgraph.checkpoint.memory import InMemorySaver
-from recorded_runs import AGENTS, Beginning, Failing, Kept
+from recorded_runs import AGENTS, Failing, Kept
 from runs import BOTH, THREAD, check_result, content, masked, run
 from tables import each_row
 from ticket_pattern import REASONS, TICKET, State, triage
@@ -16,6 +16,7 @@ from guardgraph import CATALOGUES, ConfigurationError
 from guardgraph.grammar import Budget, Ok, Pattern, Policy, Stopped
 from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.state.run import Audit
+from guardgraph.testing import InMemoryRecorder
 
 REQUIRED = {"policy": {"audit_required": True}}
 
@@ -55,7 +56,7 @@ def unrecorded(catalogue, result, **details):
 )
 def test_a_receipt_stands_in_the_result(given, shown):
     """Number and hash are shown as plain JSON that every checkpointer keeps; whatever else a receipt has is not."""
-    recorder = Beginning()
+    recorder = InMemoryRecorder()
     recorder.record = lambda run: given
     graph = triage(recorder=recorder, checkpointer=InMemorySaver())
     audit = graph.invoke(TICKET, THREAD)["audit"]

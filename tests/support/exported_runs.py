@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from langgraph.checkpoint.memory import InMemorySaver
 from rag_agents import QUESTION
-from refund_pattern import THREAD, TIGHT, answering, begun, refund
+from refund_pattern import THREAD, TIGHT, answering, begun
 from runs import halt_before
 from ticket_pattern import TICKET, triage
 
@@ -46,8 +46,7 @@ def _reviewed(recorder):
 
 
 def _rejected(recorder):
-    graph = refund(recorder=recorder, checkpointer=InMemorySaver())
-    shown = graph.invoke({"order": "A7"}, THREAD)
+    graph, shown = begun(recorder=recorder)
     graph.invoke(answering(shown, "reject", reason="Too much."), THREAD)
 
 

@@ -15,7 +15,7 @@ from guardgraph import create_rag_agent, create_research_agent, create_self_crit
 from guardgraph.state.rag import RagBudget, RagPolicy
 from guardgraph.state.research import ResearchBudget, ResearchPolicy
 from guardgraph.state.self_critique import SelfCritiqueBudget, SelfCritiquePolicy
-from guardgraph.testing import ScriptedChatModel
+from guardgraph.testing import InMemoryRecorder, ScriptedChatModel
 from guardgraph.world.proposers import OFFLINE
 
 AGENTS = {
@@ -52,23 +52,11 @@ class Kept:
         return json.loads(text)
 
 
-class Beginning:
-    """What a recorder needs beside `record`, so that a run which must be recorded begins."""
-
-    def begin(self, run):
-        """Keep nothing."""
-
-    def note(self, note):
-        """Keep nothing."""
-
-    def notes(self, request):
-        return []
-
-
-class Failing(Beginning):
+class Failing(InMemoryRecorder):
     """A recorder that fails when a run ends, and counts how often it was asked."""
 
     def __init__(self, error=None):
+        super().__init__()
         self.error = OSError("the disk is full") if error is None else error
         self.asked = 0
 

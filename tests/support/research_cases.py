@@ -1,7 +1,6 @@
 """What tests of the Research agent share: the demo's data, and agents made of scripted parts."""
 
 import json
-from pathlib import Path
 
 from guard_cases import DATA
 from runs import run
@@ -9,19 +8,11 @@ from runs import run
 from guardgraph import create_research_agent
 from guardgraph.guards.research.request import RESEARCH_ACTIONS
 from guardgraph.testing import scripted_tool
+from guardgraph.tools.demo import RESEARCH_GOAL as GOAL
+from guardgraph.tools.demo import load_demo_file
 
-DEMO = Path(__file__).parents[2] / "guardgraph" / "tools" / "data"
-
-
-def _demo(name):
-    return json.loads((DEMO / f"research_{name}.json").read_text(encoding="utf-8"))
-
-
-GOAL = (
-    "Research current US payments incident status and enterprise SLA commitments, "
-    "then return a concise grounded summary with citations."
-)
-REQUEST, HITS, PAGES, NOTES = _demo("request"), _demo("search_results"), _demo("pages"), _demo("notes")
+FILES = ("request", "search_results", "pages", "notes")
+REQUEST, HITS, PAGES, NOTES = (load_demo_file(f"research_{name}.json") for name in FILES)
 SAMPLE = json.loads((DATA / "research_sample_output.json").read_text(encoding="utf-8"))
 QUESTION = REQUEST["request"]["question"]
 STATUS, SLA, REGULATOR = PAGES

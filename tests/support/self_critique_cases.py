@@ -1,9 +1,5 @@
 """What the tests of the Self-critique agent share: the demo's input, a draft, critiques, scripted agents."""
 
-import copy
-import json
-from pathlib import Path
-
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from runs import THREAD, check_result
@@ -11,15 +7,10 @@ from runs import THREAD, check_result
 from guardgraph import SelfCritiqueBudget, SelfCritiquePolicy, create_self_critique_agent
 from guardgraph.state.self_critique import SELF_CRITIQUE_REASONS
 from guardgraph.testing import ScriptedChatModel, scripted_tool
+from guardgraph.tools.demo import load_self_critique_demo
 
-DATA = Path(__file__).parents[2] / "guardgraph" / "tools" / "data"
-CONTEXT = json.loads((DATA / "self_critique_incident_context.json").read_text())
-GOAL = (
-    "Draft a customer-facing payment incident update for US enterprise customers. "
-    "Use precise language, avoid guarantees, and keep next actions concrete."
-)
-GIVEN = {"goal": GOAL, "incident_context": CONTEXT}
-
+GIVEN = load_self_critique_demo()
+CONTEXT = GIVEN["incident_context"]
 DRAFT = (
     "We are looking into a P1 payment incident in the US. About 27% of checkouts are affected. "
     "We estimate recovery in 45 minutes. Next, we will post on the status page every 15 minutes."
@@ -43,9 +34,9 @@ def revise(*changes):
 
 
 def given(**hints):
-    context = copy.deepcopy(CONTEXT)
-    context["policy_hints"].update(hints)
-    return {"goal": GOAL, "incident_context": context}
+    request = load_self_critique_demo()
+    request["incident_context"]["policy_hints"].update(hints)
+    return request
 
 
 def agent(draft=DRAFT, critique=APPROVE, revised=(REVISED,), *, shorter=DRAFT, policy=None, budget=None, **more):

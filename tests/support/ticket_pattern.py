@@ -79,17 +79,12 @@ def lookup(tool):
     """Ask a tool who is on duty."""
 
     def body(state, run):
-        desk = open_desk(state, run)
-        outcome = yield gg.Call("tool", tool, {"desk": desk})
+        if state["accepted_label"] not in run.policy.desks:
+            raise gg.Stop(f"desk_denied:{state['accepted_label']}")
+        outcome = yield gg.Call("tool", tool, {"desk": state["accepted_label"]})
         return {"found_duty": outcome.packed()}
 
     return body
-
-
-def open_desk(state, run):
-    if state["accepted_label"] not in run.policy.desks:
-        raise gg.Stop(f"desk_denied:{state['accepted_label']}")
-    return state["accepted_label"]
 
 
 def check_duty(state, run):
