@@ -21,8 +21,8 @@ from runs import THREAD, on_thread, run
 from tool_pattern import READ, STOLEN, TASK, Desk, Killed, approving, check_review, desk_graph, planning
 
 import guardgraph.grammar as gg
-from guardgraph import InputError, replay, sql_store
-from guardgraph.testing import InMemoryRecorder
+from guardgraph import InputError, LiveWorld, replay, sql_store
+from guardgraph.testing import InMemoryRecorder, ScriptedClock
 
 ASKED = {"batches": BATCHES}
 nobody_hangs_on = pytest.fixture(autouse=True)(released)
@@ -152,6 +152,32 @@ def test_a_write_that_outlasts_its_time_is_unknown(bank):
     """It may still be at work, so the run does not say that its time was spent before."""
     result = payments(hang, checkpointer=InMemorySaver(), seconds=0.2, world=standing()).invoke(ASKED, THREAD)
     assert (result["stop_reason"], result["details"]["limit"]) == ("effect_unknown:pay", "max_seconds")
+
+
+def test_a_write_for_which_no_time_is_left_is_not_made(bank):
+    """The one before it used it up; its key is on record, as of any write."""
+    clock, recorder = ScriptedClock(), InMemoryRecorder()
+
+    def slow(request, idempotency_key):
+        clock.advance(60)
+        return bank.pay(request, idempotency_key)
+
+    result = payments(slow, world=LiveWorld(clock=clock), recorder=recorder).invoke(ASKED)
+    made, late = (call["key"] for call in recorder.runs[0]["calls"])
+    assert (result["stop_reason"], bank.amounts) == ("max_seconds", [30])
+    assert made == bank.lines[0]["key"] != late
+
+
+def test_what_a_world_raises_of_a_write_is_raised_again_wherever_it_is_asked_for(bank):
+    class Broken(LiveWorld):
+        def perform(self, asked, seconds):
+            raise BrokenPipeError("a defect")
+
+    recorder, told = InMemoryRecorder(), {"type": "BrokenPipeError", "message": "a defect"}
+    for world in (Broken(), LiveWorld()):
+        result = payments(bank.pay, recorder=recorder, world=world).invoke(ASKED, on_thread(request_key="r1"))
+        assert (result["stop_reason"], bank.amounts) == ("guard_error:pay", [])
+        assert told.items() <= result["details"].items()
 
 
 def test_a_tool_that_asks_a_person_is_called_again(bank):

@@ -112,6 +112,15 @@ def test_a_terminal_that_lies_closes_the_run(name, monkeypatch):
     assert key not in result or key == "tool_calls"
 
 
+@pytest.mark.unreplayable(reason="the mutant is gone when the run is decided again")
+@pytest.mark.parametrize("audit", ["recorded", {"status": "recorded"}])
+def test_no_terminal_says_whether_its_run_was_recorded(audit, monkeypatch):
+    lie(monkeypatch, self_critique, REVISED, "audit", audit)
+    result, _ = run_critique()
+    assert result["stop_reason"] == "guard_error:revised"
+    assert result["details"]["message"].startswith("wrote an audit that is no object without status")
+
+
 @pytest.mark.parametrize("mode", BOTH)
 def test_a_callback_is_told_the_phase_of_the_stop(mode):
     seen = {}

@@ -8,6 +8,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from payment_pattern import BATCHES, open_bank, pattern
 from refund_pattern import ORDER, answering
 from runs import SAVERS, THREAD, halt_before, on_thread, run
+from test_begun_runs import Audited
 from ticket_pattern import TICKET
 from ticket_pattern import pattern as tickets
 from tool_pattern import Killed
@@ -143,6 +144,21 @@ def test_a_fork_goes_on_from_a_checkpoint_of_a_run():
         graph.invoke(None, on_thread(**places))
     places["checkpoint_map"] = {"": before(graph, "lookup")}
     assert graph.invoke(None, on_thread(**places))["forked_from"]["checkpoint"] == places["checkpoint_map"][""]
+
+
+@pytest.mark.parametrize("required", [True, False])
+def test_a_fork_whose_beginning_is_not_kept_ends_where_it_must_be(required):
+    """It says why, in the phase in which it would have gone on; another one goes on, and says so at its end."""
+    graph = tickets(policy=Audited(audit_required=required))
+    graph = graph.compile(checkpointer=InMemorySaver(), forks=True, recorder=(kept := InMemoryRecorder()))
+    path, kept.begin = graph.invoke(TICKET, THREAD)["path"], lambda run: 1 / 0
+    result = graph.invoke(None, at(before(graph, "duty_guard")))
+    error = {"type": "ZeroDivisionError", "message": "division by zero"}
+    if required:
+        assert (result["stop_reason"], result["phase"], result["details"]) == ("audit_unavailable", "lookup", error)
+        assert result["path"] == [*path[:4], "stop_audit_unavailable"]
+    else:
+        assert (result["path"], result["audit"]["unbegun"]) == (path, error)
 
 
 def test_a_client_that_asks_again_for_a_fork_goes_on_with_it(bank):
