@@ -5,12 +5,11 @@ import json
 
 import pytest
 import refund_pattern
-import ticket_pattern
 from langgraph.checkpoint.memory import InMemorySaver
 from recorded_runs import AGENTS, Failing, Kept
 from runs import BOTH, THREAD, check_result, content, masked, run
 from tables import each_row
-from ticket_pattern import REASONS, TICKET, State, triage
+from ticket_pattern import REASONS, TICKET, Audited, In, State, check_request, triage
 
 from guardgraph import CATALOGUES, ConfigurationError
 from guardgraph.grammar import Budget, Ok, Pattern, Policy, Stopped
@@ -19,10 +18,6 @@ from guardgraph.state.run import Audit
 from guardgraph.testing import InMemoryRecorder
 
 REQUIRED = {"policy": {"audit_required": True}}
-
-
-class Audited(ticket_pattern.Policy, Policy):
-    """The policy of the tests' own pattern, which may require an audit."""
 
 
 class Approved(refund_pattern.Policy, Policy):
@@ -182,8 +177,8 @@ class Own(Ok):
 
 
 def ending(output, audit, **compiled):
-    p = Pattern(REASONS, state=State, input=ticket_pattern.In, output=output, policy=Audited(), budget=Budget())
-    p.entry("request_guard", ticket_pattern.check_request, writes=["task"], to="done")
+    p = Pattern(REASONS, state=State, input=In, output=output, policy=Audited(), budget=Budget())
+    p.entry("request_guard", check_request, writes=["task"], to="done")
     body = lambda state, run: {"outcome": "done", "audit": audit}  # noqa: E731
     p.terminal("done", body, phase="lookup", reads=["task"], writes=["outcome", "audit"])
     return p.compile(name="noted", **compiled)

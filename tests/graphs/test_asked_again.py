@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
-from rag_agents import CANDIDATE
+from rag_agents import CANDIDATE, RIGHT, SEARCH, SLA, TARGET, WRONG
 from runs import THREAD, check_result, halt_before, run
 from self_critique_cases import DRAFT, GIVEN, NOTE, REVISE, REVISED
 from tables import each_row
@@ -16,16 +16,11 @@ from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import InMemoryRecorder, Reply, ScriptedChatModel, scripted_tool
 from guardgraph.world.prompts import LONGEST_TURN
 
-QUESTION = {"question": "What is the P1 first response target?"}
-SLA = "doc_sla_enterprise_v3"
-PLAN = {"kind": "retrieve", "query": "P1 first response target"}
-RIGHT = {"answer": "The target is 15 minutes.", "citations": [SLA]}
-WRONG = {"answer": "The target is 20 minutes.", "citations": [SLA]}
 OTHER = "invalid_answer:contradicts_source"
 
 
 def ask(model, **parts):
-    return check_result(RAG_REASONS, create_rag_agent(model, **parts).invoke(QUESTION))
+    return check_result(RAG_REASONS, create_rag_agent(model, **parts).invoke(TARGET))
 
 
 def told(attempts):
@@ -39,8 +34,8 @@ def texts(call):
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 def test_a_refused_answer_is_asked_for_again_with_what_was_wrong(mode):
     """The second ask is the first, the proposal as the model's turn, and what was refused; the answer is as any."""
-    model, recorder = ScriptedChatModel(PLAN, WRONG, RIGHT), InMemoryRecorder()
-    result = run(create_rag_agent(model, recorder=recorder), QUESTION, mode)
+    model, recorder = ScriptedChatModel(SEARCH, WRONG, RIGHT), InMemoryRecorder()
+    result = run(create_rag_agent(model, recorder=recorder), TARGET, mode)
     check_result(RAG_REASONS, result)
     assert (result["outcome"], result["answer"]) == ("grounded_answer", RIGHT["answer"])
     assert told(result["attempts"]) == [(OTHER, ["20 minutes"])]
@@ -59,7 +54,7 @@ def test_what_a_list_denies_is_never_asked_again():
     """A model that is told which source is denied would try the next one."""
     policy = RagPolicy(allowed_sources_policy=("support_policy",), allowed_sources_execution=("billing_policy",))
     for reason in ("invalid_intent:source_not_allowed:billing_policy", "source_denied:support_policy"):
-        model = ScriptedChatModel({**PLAN, "sources": [reason.rpartition(":")[2]]}, loop=True)
+        model = ScriptedChatModel({**SEARCH, "sources": [reason.rpartition(":")[2]]}, loop=True)
         result = ask(model, policy=policy)
         assert (result["stop_reason"], len(model.calls), "attempts" in result) == (reason, 1, False)
 
@@ -81,7 +76,7 @@ willing.asked_again = True
     (RunnableLambda(wrong).with_config(metadata={"asked_again": True}), "ok"),
 )
 def test_a_function_or_runnable_is_asked_again_where_it_says_so(answerer, ends):
-    assert ask(None, planner=lambda view: PLAN, answerer=answerer)["status"] == ends
+    assert ask(None, planner=lambda view: SEARCH, answerer=answerer)["status"] == ends
 
 
 @each_row(
@@ -93,7 +88,7 @@ def test_a_function_or_runnable_is_asked_again_where_it_says_so(answerer, ends):
 )
 def test_where_no_other_proposal_comes_the_stop_is_the_refusal(second, why):
     """`details.again` says why there is none; the evidence is that of what was refused."""
-    result = ask(ScriptedChatModel(PLAN, WRONG, second))
+    result = ask(ScriptedChatModel(SEARCH, WRONG, second))
     assert (result["stop_reason"], result["unsupported"]) == (OTHER, ["20 minutes"])
     assert (result["details"]["again"]["reason"], result["path"][-1]) == (why, "stop_invalid_answer")
 
@@ -105,11 +100,11 @@ def test_what_access_denies_to_a_repeated_ask_is_the_stop(second, budget):
     """Whoever goes on with another's run is told nothing of what was refused, whatever the budget, or a failed ask."""
     secret = "zanzibar-9173"
     found = [{**CANDIDATE, "text": f"P1 is {secret} within 15 minutes.", "tenant": "acme", "readers": ["user:ada"]}]
-    model = ScriptedChatModel(PLAN, {"answer": f"{secret} within 20 minutes.", "citations": ["a"]}, AssertionError())
+    model = ScriptedChatModel(SEARCH, {"answer": f"{secret} within 20 minutes.", "citations": ["a"]}, AssertionError())
     parts = {"retriever": scripted_tool(found, loop=True), "sources": ["support_policy"]}
     graph = create_rag_agent(model, checkpointer=InMemorySaver(), **parts)
     ada, eve = ({"caller": {"tenant": "acme", "user": name}} for name in ("ada", "eve"))
-    assert halt_before(graph, QUESTION, THREAD, "generate", context=ada)
+    assert halt_before(graph, TARGET, THREAD, "generate", context=ada)
     assert halt_before(graph, None, THREAD, "generate", context=ada)
     assert second == "generate" or halt_before(graph, None, THREAD, second, context=ada)
     result = check_result(RAG_REASONS, graph.invoke(None, THREAD, context={**eve, "budget": budget}))
@@ -119,12 +114,12 @@ def test_what_access_denies_to_a_repeated_ask_is_the_stop(second, budget):
 
 def test_a_model_is_told_no_raw_proposal_and_no_long_evidence():
     """What was refused stands in its own turn, cut; the sentence behind it has none of it, and its texts are cut."""
-    model = ScriptedChatModel({**PLAN, "kind": "x" * 9999}, {"answer": "x"}, loop=True)
+    model = ScriptedChatModel({**SEARCH, "kind": "x" * 9999}, {"answer": "x"}, loop=True)
     ask(model)
     *_, turn, told = texts(model.calls[1])
     assert len(turn) <= LONGEST_TURN + 3
     assert "x" * 9 not in told
-    wordy = ScriptedChatModel(PLAN, {"answer": "7" * 9999, "citations": [SLA]}, loop=True)
+    wordy = ScriptedChatModel(SEARCH, {"answer": "7" * 9999, "citations": [SLA]}, loop=True)
     ask(wordy)
     assert len(texts(wordy.calls[2])[-1]) < 900
 

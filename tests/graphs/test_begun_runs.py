@@ -5,25 +5,19 @@ import json
 from contextlib import closing
 
 import pytest
-import ticket_pattern
 from hanging import hang, released
 from langgraph.checkpoint.memory import InMemorySaver
 from recorded_runs import Kept
 from runs import BOTH, THREAD, content, halt_before, on_thread, run
-from ticket_pattern import TICKET, triage
+from ticket_pattern import TICKET, Audited, triage
 
 from guardgraph import ConfigurationError, InputError, verify
-from guardgraph.grammar import Policy
 from guardgraph.testing import InMemoryRecorder
 
 nobody_hangs_on = pytest.fixture(autouse=True)(released)
 RECEIPT = {"status": "recorded", "seq": 7, "hash": "ab"}
 SERVED = {"graph_id": "g", "run_id": "r1"}
 REQUESTS = [({"request_key": "order 7", **SERVED}, "order 7"), (SERVED, "r1"), ({"run_id": "r1"}, None)]
-
-
-class Audited(ticket_pattern.Policy, Policy):
-    """The policy of the tests' own pattern, which may require an audit."""
 
 
 class Telling(InMemoryRecorder):

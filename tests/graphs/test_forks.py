@@ -8,8 +8,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from payment_pattern import BATCHES, open_bank, pattern
 from refund_pattern import ORDER, answering
 from runs import SAVERS, THREAD, halt_before, on_thread, run
-from test_begun_runs import Audited
-from ticket_pattern import TICKET
+from ticket_pattern import TICKET, Audited
 from ticket_pattern import pattern as tickets
 from tool_pattern import Killed
 

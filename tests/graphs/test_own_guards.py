@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from rag_agents import QUESTION, SLA
+from rag_agents import QUESTION, RIGHT, SEARCH
 from research_cases import GOAL
 from research_cases import QUESTION as RESEARCHED
 from runs import BOTH, run
@@ -24,9 +24,7 @@ FACTORIES = {
     name: (item.create_agent, item.demo(), *(CRITIC if name == "self_critique" else ("answer_guard", ["answered"])))
     for name, item in PATTERNS.items()
 }
-PLAN = {"kind": "retrieve", "query": "P1 first response target"}
-RIGHT = {"answer": "The target is 15 minutes.", "citations": [SLA]}
-RUDE = {"answer": "As I said: the target is 15 minutes.", "citations": [SLA]}
+RUDE = {**RIGHT, "answer": "As I said: the target is 15 minutes."}
 
 
 def check_tone(answer, view):
@@ -100,7 +98,7 @@ def test_a_check_sees_the_answer_and_what_its_proposer_saw(name, answered, shown
 
 def test_a_refused_answer_is_asked_for_again_where_the_reason_says_so():
     """The answerer is shown the reason and the evidence, and its second answer passes every guard anew."""
-    model = ScriptedChatModel(PLAN, RUDE, RIGHT)
+    model = ScriptedChatModel(SEARCH, RUDE, RIGHT)
     result = create_rag_agent(model, guards=[POLITE]).invoke(QUESTION)
     assert result["outcome"] == "grounded_answer"
     assert result["attempts"] == [{"reason": "tone:rude", "evidence": {"unsupported": ["As I said"]}}]

@@ -3,7 +3,6 @@
 from copy import deepcopy
 
 import pytest
-from hanging import released
 from recorded_runs import Kept
 from research_cases import ANSWER, NOTES, PAGES, PLAN, QUESTION, SAMPLE, denied, hits, quotes, reads, research
 from runs import BOTH, check_result, masked, run
@@ -15,7 +14,6 @@ from guardgraph.testing import ScriptedChatModel, scripted_tool
 from guardgraph.tools.demo import load_research_demo
 from guardgraph.tools.recordings import make_recorded_reader
 
-nobody_hangs_on = pytest.fixture(autouse=True)(released)
 DEMO, READ = load_research_demo(), [*PAGES][:2]
 MANY = [f"https://vendor.example.com/{number}" for number in range(12)]
 DEMO_PATH = [

@@ -1,8 +1,6 @@
 """How the Self-critique agent judges requests and proposals: fields, lists, values and model texts, claims."""
 
-import pytest
-from runs import content
-from self_critique_cases import APPROVE, DRAFT, ESCALATE, REVISE, failing, given, model_run, result_of, revise
+from self_critique_cases import APPROVE, DRAFT, REVISE, failing, given, model_run, result_of, revise
 from tables import each_row
 
 
@@ -25,21 +23,6 @@ def test_a_context_that_says_nothing_is_refused(context):
     result = result_of(drafter=failing, input={"goal": "g", "incident_context": context})
     assert result["stop_reason"] == "invalid_request:incident_context"
     assert result["details"]["allowed"] == "at least one fact about an incident"
-
-
-@pytest.mark.parametrize("decision", ["approve", "revise", "escalate"])
-@pytest.mark.parametrize("emptied", [False, True])
-def test_a_decision_must_be_on_both_lists(decision, emptied):
-    """Off the policy list it may not be asked for, off the execution list it is not done; empty allows nothing."""
-    raw = {"approve": APPROVE, "revise": REVISE, "escalate": ESCALATE}[decision]
-    left = [] if emptied else [item for item in ("approve", "revise", "escalate") if item != decision]
-    asked = result_of(DRAFT, raw, policy={"allowed_decisions_policy": left})
-    assert asked["stop_reason"] == f"critique_decision_not_allowed_policy:{decision}"
-    done = result_of(DRAFT, raw, context={"policy": {"allowed_decisions_execution": left}})
-    assert done["stop_reason"] == f"critique_decision_denied_execution:{decision}"
-    for result in (asked, done):
-        assert content(result) == {"raw_critique": raw, "so_far": {"draft": DRAFT}}
-        assert (result["phase"], len(result["trace"])) == ("critique", 1)
 
 
 def test_a_models_critique_is_judged_by_its_guard():

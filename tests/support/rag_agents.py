@@ -11,6 +11,10 @@ INTENT = {"kind": "retrieve", "query": "enterprise SLA P1 first response", "top_
 NAMED = {**INTENT, "sources": ["support_policy"]}
 SLA = "doc_sla_enterprise_v3"
 ANSWER = {"answer": "99.95% monthly uptime; P1 within 15 minutes, 24/7.", "citations": [SLA]}
+TARGET = {"question": "What is the P1 first response target?"}
+SEARCH = {"kind": "retrieve", "query": "P1 first response target"}
+RIGHT = {"answer": "The target is 15 minutes.", "citations": [SLA]}
+WRONG = {**RIGHT, "answer": "The target is 20 minutes."}
 CANDIDATE = {"doc_id": "a", "source": "support_policy", "text": "P1 within 15 minutes.", "score": 0.5}
 FOUND = [
     {**CANDIDATE, "doc_id": name, "text": f"The {name} team answers P1 within 15 minutes.", "score": score}

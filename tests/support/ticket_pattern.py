@@ -40,6 +40,10 @@ class Policy(gg.Settings):
     desks: gg.Allowlist = ("billing", "bug")
 
 
+class Audited(Policy, gg.Policy):
+    """The policy of a deployment that may require an audit."""
+
+
 OWN = [
     gg.StopReason("invalid_label", "invalid_label", ("label",), "No such label.", "Look at raw_label."),
     gg.StopReason("desk_denied:<name>", "desk_denied", ("lookup",), "The desk is closed.", "Open it."),
