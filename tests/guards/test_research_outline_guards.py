@@ -1,6 +1,5 @@
 """Outlines and answers in sections: whatever is proposed is read or refused."""
 
-import pytest
 from guard_cases import json_values, outcome
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,20 +13,19 @@ from guardgraph.guards.research.outline import LONGEST_TITLE, check_outline, par
 from guardgraph.guards.stop import Stop
 from guardgraph.state.research import RESEARCH_REASONS
 
-REFUSED = {
-    "no sections": {"answer": "It is up.", "citations": ["n1"]},
-    "another title": answer_of(*SECTIONS, titles=["Course", TITLES[1]]),
-    "another order": answer_of(*SECTIONS, titles=TITLES[::-1]),
-    "one is missing": answer_of(SECTIONS[0], titles=TITLES[:1]),
-    "one is blank": answer_of(SECTIONS[0], " "),
-    "no object": {"sections": ["x", "y"], "citations": []},
-    "no list": {"sections": {"x": "y"}, "citations": []},
-}
 
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_an_answer_has_the_sections_of_its_outline(name):
-    result = written(REFUSED[name])
+@each_row(
+    "raw",
+    {"answer": "It is up.", "citations": ["n1"]},
+    answer_of(*SECTIONS, titles=["Course", TITLES[1]]),
+    answer_of(*SECTIONS, titles=TITLES[::-1]),
+    answer_of(SECTIONS[0], titles=TITLES[:1]),
+    answer_of(SECTIONS[0], " "),
+    {"sections": ["x", "y"], "citations": []},
+    {"sections": {"x": "y"}, "citations": []},
+)
+def test_an_answer_has_the_sections_of_its_outline(raw):
+    result = written(raw)
     assert (result["stop_reason"], result["phase"]) == ("invalid_answer:sections", "synthesize")
     assert result["details"]["expected"] == TITLES
 

@@ -492,9 +492,6 @@ def test_any_call_has_a_licence_or_a_stop(args, task, value):
     assert licence.needs_approval == bool(licence.unsupported)
 
 
-HOSTS = ArgumentRule(hosts=("corp.example.org", "api.example.org:8443", "münchen.example"))
-
-
 @each_row(
     "value",
     *("https://corp.example.org\\@evil.example.com/x", "https:/corp.example.org/x"),
@@ -505,7 +502,8 @@ HOSTS = ArgumentRule(hosts=("corp.example.org", "api.example.org:8443", "münche
 )
 def test_what_parsers_read_differently_has_no_listed_host(value):
     """A URL that another parser may lead elsewhere, another scheme, user or port, and nothing at all are refused."""
-    rule = ToolRule(arguments={"to": HOSTS})
+    hosts = ArgumentRule(hosts=("corp.example.org", "api.example.org:8443", "münchen.example"))
+    rule = ToolRule(arguments={"to": hosts})
     urls = ("HTTP://Corp.Example.org", "https://api.example.org:8443/x", "https://münchen.example/x")
     for listed in (*urls, "a@corp.example.org", "corp.example.org"):
         judge("send_money", {"to": listed}, before=[], rule=rule)
@@ -620,16 +618,16 @@ def test_only_values_that_the_deployment_listed_are_licensed(ours, theirs):
 
 
 BETWEEN = ("\u00a0", "\u2013", "\u2011", ", ", "\n", "\t", "**", "_", "\u200b", "")
-LEADING = [
+
+
+@each_row(
+    "part",
     *("4111 1111 1111 1111".replace(" ", between) for between in BETWEEN),
     *("GB33 BUKB 2020 1555 5555 55".replace(" ", between) for between in ("\u00a0", "\u200b", "\n")),
     *("0900-12-34-56", "2020-15-55 5555-55-12", "1234-2020-12-31-5678", "http:/1.2.3.4/x", "http:1.2.3.4/x"),
     *("1.2.3.4/x", "DATA:,hello", "javascript:alert(1)", "acme-pay.co.rs", 4111111111111111),
     "GB33BUKB20201555555555".translate({sign: sign + 0xFEE0 for sign in range(128)}),
-]
-
-
-@each_row("part", *LEADING)
+)
 def test_accounts_and_links_are_seen_however_they_are_written(part):
     """In a free text an account or a link needs support in any spelling, and what the task has so is licensed."""
     body = part if isinstance(part, int) else f"Pay to {part} now"

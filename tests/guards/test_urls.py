@@ -9,8 +9,8 @@ from tables import each_row
 from guardgraph.guards.urls import cut_found_urls, dedupe_found_urls, explain_url_denial, make_host_scope
 from guardgraph.plain.urls import identify_url, normalise_host
 
-POLICY = ["vendor.example.com", "münchen.example", "[2001:db8::1]", "regulator.example.org"]
-EXECUTION = ["vendor.example.com", "xn--mnchen-3ya.example", "[2001:DB8::1]"]
+POLICY = ["domain:example.com", "münchen.example", "[2001:db8::1]", "regulator.example.org"]
+EXECUTION = ["suffix:com", "xn--mnchen-3ya.example", "[2001:DB8::1]"]
 
 PIECES = st.sampled_from(
     [
@@ -96,7 +96,7 @@ def test_dedupe_keeps_each_once(urls, max_urls):
     ("https://regulator.example.org/", "source_denied_execution"),
 )
 def test_denial_gives_the_first_reason(url, expected):
-    """Scheme, user, port, policy and execution are judged in this order, hosts exactly; both lists are needed."""
+    """Scheme, user, port, policy and execution are judged in this order, hosts exactly, also of a wider entry."""
     assert explain_url_denial(url, policy=POLICY, execution=EXECUTION) == expected
     if expected is None:
         assert explain_url_denial(url, policy=[], execution=EXECUTION) == "source_denied_policy"

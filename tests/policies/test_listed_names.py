@@ -97,18 +97,14 @@ def test_lists_of_a_pattern_of_ones_own_are_checked_too():
     assert both.severities == ("high",)
 
 
-def denying(*sources):
-    return {"policy": {"denied_sources": list(sources)}}
-
-
 def test_a_denied_source_is_not_read_though_both_lists_have_it():
     """One that is named stops the run; unnamed, it is left out of what is read."""
-    retriever = scripted_tool([], loop=True)
-    stopped = agent(NAMED, retriever=retriever, policy=POLICY).invoke(QUESTION, context=denying("support_policy"))
+    retriever, context = scripted_tool([], loop=True), {"policy": {"denied_sources": ["support_policy"]}}
+    stopped = agent(NAMED, retriever=retriever, policy=POLICY).invoke(QUESTION, context=context)
     assert (stopped["stop_reason"], stopped["phase"]) == ("source_denied_listed:support_policy", "retrieve")
     assert content(stopped) == {"intent": NAMED}
     assert retriever.calls == []
-    result = agent(INTENT, retriever=retriever, policy=POLICY).invoke(QUESTION, context=denying("support_policy"))
+    result = agent(INTENT, retriever=retriever, policy=POLICY).invoke(QUESTION, context=context)
     assert result["outcome"] == "clarify"
     assert [call["sources"] for call in retriever.calls] == [sorted({*SOURCES} - {"support_policy"})] * 2
 

@@ -133,10 +133,3 @@ def test_a_reader_is_told_what_is_denied_within_wider_entries(policy, execution,
         may_go = explain_url_denial(f"https://{host}/", **lists) is None
         allowed = explain_url_denial(f"https://{host}/", policy=policy, execution=execution, denied=denied) is None
         assert may_go == allowed
-
-
-@each_row("url", "ftp://docs.example.com", "https://u@docs.example.com", "https://docs.example.com:8443/")
-def test_a_wide_entry_opens_hosts_and_nothing_else(url):
-    """Scheme, user and port are judged as they are of a host alone."""
-    for entry in ("domain:example.com", "suffix:com"):
-        assert explain_url_denial(url, policy=[entry], execution=[entry]) is not None

@@ -25,20 +25,15 @@ NEW = OLD.replace("tools_policy: [read_file]", "tools_policy: [read_file, send_m
 GRAPH = ("--graph", "guardgraph:create_tool_agent")
 
 
-@pytest.fixture
-def file(tmp_path):
-    """Write a policy file."""
-
-    def write(name, text):
-        (tmp_path / name).write_text(text, encoding="utf-8")
-        return str(tmp_path / name)
-
-    return write
+def write(path, text):
+    path.write_text(text, encoding="utf-8")
+    return str(path)
 
 
-def test_a_diff_says_which_calls_would_newly_be_allowed(file):
+def test_a_diff_says_which_calls_would_newly_be_allowed(tmp_path):
     """The difference is told field by field, and a call that is let through newly for each tenant and setting."""
-    asked = ("policy", "diff", file("old.yaml", OLD), file("new.yaml", NEW), *GRAPH)
+    old, new = write(tmp_path / "old.yaml", OLD), write(tmp_path / "new.yaml", NEW)
+    asked = ("policy", "diff", old, new, *GRAPH)
     done = json.loads(run(*asked, "--json").stdout)
     changed = {(row["tenant"], row["field"], row["compared"]) for row in done["fields"] if row["compared"] != "equal"}
     lists, limits = "policy.tools_policy", "policy.rules.send_money.arguments"
@@ -48,8 +43,11 @@ def test_a_diff_says_which_calls_would_newly_be_allowed(file):
     widened = {(item["tenant"], item["field"], item["example"]["tool"]) for item in found["widenings"]}
     assert widened == {(tenant, field, "send_money") for tenant, field, _ in changed}
     assert "acme: policy.rules.send_money.arguments: call" in run(*asked).stdout
-    same = ("policy", "diff", file("new.yaml", NEW), file("old.yaml", OLD), *GRAPH, "--json")
-    assert json.loads(run(*same).stdout)["subsumption"] == {"verdict": "at_most", "widenings": [], "undecided": []}
+    assert json.loads(run("policy", "diff", new, old, *GRAPH, "--json").stdout)["subsumption"] == {
+        "verdict": "at_most",
+        "widenings": [],
+        "undecided": [],
+    }
 
 
 @pytest.mark.parametrize(
@@ -62,9 +60,9 @@ def test_a_diff_says_which_calls_would_newly_be_allowed(file):
         (OLD.replace("max: 5", "most: 5"), "rules.send_money.arguments.amount.most"),
     ],
 )
-def test_check_knows_the_tools(file, text, said):
+def test_check_knows_the_tools(tmp_path, text, said):
     """A name that no tool has is an error that says where it stands, what there is and what may have been meant."""
-    assert said in refused(run("policy", "check", file("tools.yaml", text), *GRAPH))
+    assert said in refused(run("policy", "check", write(tmp_path / "tools.yaml", text), *GRAPH))
 
 
 def test_rules_of_a_context_tighten_one_field():

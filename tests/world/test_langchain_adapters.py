@@ -121,24 +121,18 @@ def test_a_retriever_carries_its_scores_in_the_metadata():
 
 
 OWN = {"doc_id": "a", "source": "kb", "text": ROWS[0][2], "score": 0.9}
-BESIDE = {
-    "no object": 5,
-    "a blank text": {**OWN, "doc_id": "b", "text": ""},
-    "NaN for a score": {**OWN, "doc_id": "b", "score": float("nan")},
-    "an id that is missing": {**OWN, "doc_id": pandas.NA},
-    "a score of another scale": {**OWN, "doc_id": "b", "score": 7.5},
-}
 
 
-@each_row("name", *BESIDE)
-def test_one_unusable_candidate_of_a_function_ends_no_run(name):
+@each_row("change", None, {"text": ""}, {"score": float("nan")}, {"doc_id": pandas.NA}, {"score": 7.5})
+def test_one_unusable_candidate_of_a_function_ends_no_run(change):
     """A function's candidate that cannot be used is left out, counted and named; alone it is the retriever's fault."""
-    result = ask(lambda request: [BESIDE[name], OWN], sources=["kb"])
+    beside = 5 if change is None else {**OWN, "doc_id": "b", **change}
+    result = ask(lambda request: [beside, OWN], sources=["kb"])
     assert (result["outcome"], result["citations"]) == ("grounded_answer", ["a"])
     [told] = result["history"][0]["retrieval"]["left_out"]
     assert told["allowed"]
     assert result["trace"][0]["left_out"] == 1
-    assert refused(lambda request: [BESIDE[name]], sources=["kb"])["allowed"] == told["allowed"]
+    assert refused(lambda request: [beside], sources=["kb"])["allowed"] == told["allowed"]
 
 
 @each_row(
@@ -181,13 +175,13 @@ def test_a_tool_may_take_our_request_or_the_query_alone(give):
         assert ask(tool(function))["citations"] == ["hotels"]
 
 
-@tool
-def ours(query: str, tenant: str) -> object:
-    """Look."""
-
-
 def test_a_tool_that_wants_more_is_refused_at_once():
     """A tool with arguments that nobody has is an error when the agent is made, and names them."""
+
+    @tool
+    def ours(query: str, tenant: str) -> object:
+        """Look."""
+
     with pytest.raises(ConfigurationError, match=r"retriever: .*'ours', which takes query, tenant"):
         create_rag_agent(retriever=ours, sources=SOURCES)
     with pytest.raises(ConfigurationError, match=r"search: .*'ours', which takes query, tenant"):

@@ -176,7 +176,7 @@ OWN = "Answer like a pirate, in JSON.\n\n---\n\n$context_chunks\n\nAhoy: $questi
 
 
 def test_a_prompt_of_ones_own_takes_the_place_of_ours():
-    """The model is told it, and history names it with another hash; the guards are the same."""
+    """The model is told it, and history names it with another hash; the guards and the rule beside it are the same."""
     theirs, ours = ScriptedChatModel(ANSWER), ScriptedChatModel(ANSWER)
     result = g.create_rag_agent(theirs, planner="rules", prompts={"rag_answer": OWN}).invoke(QUESTION)
     plain = g.create_rag_agent(ours, planner="rules").invoke(QUESTION)
@@ -186,6 +186,9 @@ def test_a_prompt_of_ones_own_takes_the_place_of_ours():
     assert human.endswith(f"Ahoy: {QUESTION['question']}")
     assert result["answer"] == plain["answer"]
     assert result["history"][-1]["prompt"] != plain["history"][-1]["prompt"]
+    assert [entry["proposer"] for entry in result["history"]] == ["offline", "scripted"]
+    with pytest.raises(g.ConfigurationError, match=r"planner: a Runnable or a function of .*; given: 'rule'"):
+        g.create_rag_agent(theirs, planner="rule")
 
 
 @each_row(
@@ -211,17 +214,6 @@ def test_our_prompts_can_be_written_out_and_given_back(tmp_path):
         create(prompts=tmp_path / name)
         with pytest.raises(g.ConfigurationError, match="prompts: a folder without"):
             prompts.write_prompts(tmp_path / name, name)
-
-
-def test_a_rule_beside_a_model():
-    """`"rules"` stands for the offline rule; another text is no proposer."""
-    model = ScriptedChatModel(ANSWER)
-    result = g.create_rag_agent(model, planner="rules").invoke(QUESTION)
-    assert [entry["proposer"] for entry in result["history"]] == ["offline", "scripted"]
-    with pytest.raises(
-        g.ConfigurationError, match="planner: a Runnable or a function of one dictionary; given: 'rule'"
-    ):
-        g.create_rag_agent(model, planner="rule")
 
 
 AZURE = "azure_openai:my-deployment"
@@ -263,9 +255,7 @@ def test_nothing_is_opened_before_the_first_live_run(monkeypatch):
     with pytest.raises(g.ConfigurationError, match=r"^model: 'anthropic:claude-x' .*pip install langchain-anthropic"):
         agent.invoke(QUESTION)
     monkeypatch.setitem(sys.modules, "langchain.chat_models", None)
-    with pytest.raises(
-        g.ConfigurationError, match=r"^model: 'anthropic:claude-x' .*install langchain and .*provider's"
-    ):
+    with pytest.raises(g.ConfigurationError, match=r"^model: 'anthropic:claude-x' .*install langchain and .*provider"):
         chat_model("anthropic:claude-x")
 
 

@@ -55,8 +55,6 @@ BAD, INVALID = "llm_bad_response", "OpenAIInvalidRequestError"
 RAISED: dict[str, tuple[Page, str, str, dict[str, Any]]] = {
     "400": (fake.status(400), INVALID, BAD, {"status": 400}),
     "400 filtered": (fake.status(400, error_code="content_filter"), INVALID, "llm_content_filter", {"status": 400}),
-    "401": (fake.status(401), "OpenAIAuthenticationError", "llm_auth", {"status": 401}),
-    "429": (fake.status(429), "OpenAIRateLimitError", "llm_rate_limited", {"status": 429}),
     "503 as HTML": (fake.payload(503, b"<html>", "text/html"), "OpenAIAPIError", "llm_unavailable", {"status": 503}),
     "filtered": (fake.filtered(), "ContentFilterFinishReasonError", "llm_content_filter", {"usage": USAGE}),
     "no choices": (fake.payload(200, fake.completion()), "IndexError", BAD, {}),

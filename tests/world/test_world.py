@@ -84,49 +84,47 @@ def test_run_ids_the_calendar_and_the_clock_are_the_worlds():
     assert result["trace"][0]["elapsed_ms"] == 3000
 
 
-class Correcting(Wrapper):
+class Changing(Wrapper):
+    def __init__(self, inner, change):
+        super().__init__(inner)
+        self.change = change
+
     def perform(self, asked, seconds):
-        return [self._corrected(item) for item in self.inner.perform(asked, seconds)]
+        return [self.change(item) for item in self.inner.perform(asked, seconds)]
 
     async def aperform(self, asked, seconds):
-        return [self._corrected(item) for item in await self.inner.aperform(asked, seconds)]
+        return [self.change(item) for item in await self.inner.aperform(asked, seconds)]
 
-    def _corrected(self, done):
-        if done.outcome.about.get("proposer") != "test":
-            return done
-        return done._replace(outcome=dataclasses.replace(done.outcome, content={"label": "spam"}))
+
+def correct(done):
+    if done.outcome.about.get("proposer") != "test":
+        return done
+    return done._replace(outcome=dataclasses.replace(done.outcome, content={"label": "spam"}))
 
 
 @each_row("mode", *BOTH)
 def test_what_a_wrapper_changes_is_what_came_back(mode):
     """An outcome that a wrapper puts in the place of another one is judged, recorded and replayed."""
     kept = Kept()
-    assert run(triage(world=Correcting(LiveWorld()), recorder=kept), TICKET, mode)["outcome"] == "spam"
+    assert run(triage(world=Changing(LiveWorld(), correct), recorder=kept), TICKET, mode)["outcome"] == "spam"
     assert '"spam"' in kept.only["calls"][0]["outcome"]
     assert replay(triage(), kept.only) == kept.only["result"]
-
-
-class Raising(Wrapper):
-    """A world that cannot make a call."""
-
-    def __init__(self, inner, error):
-        super().__init__(inner)
-        self.error = error
-
-    def perform(self, asked, seconds):
-        raise self.error
-
-    async def aperform(self, asked, seconds):
-        raise self.error
 
 
 @MODES_OF_CALLS
 def test_what_a_world_raises_closes_the_run_at_the_node_that_asked(mode):
     """A wrapper with a defect is a guard_error that names the node; no run is decided on what was not recorded."""
-    result = run(triage(world=Raising(LiveWorld(), KeyError("breaker"))), TICKET, mode)
+
+    def fail(done):
+        raise error
+
+    graph = triage(world=Changing(LiveWorld(), fail))
+    error = KeyError("breaker")
+    result = run(graph, TICKET, mode)
     assert (result["stop_reason"], result["details"]["type"]) == ("guard_error:label", "KeyError")
+    error = NotRecorded("label", "nobody recorded it")
     with pytest.raises(NotRecorded, match=r"^not recorded: label: nobody recorded it"):
-        run(triage(world=Raising(LiveWorld(), NotRecorded("label", "nobody recorded it"))), TICKET, mode)
+        run(graph, TICKET, mode)
 
 
 def test_calls_that_were_made_at_once_are_none_that_are_made_alone():

@@ -195,6 +195,8 @@ async def aperform_driven_node(driven: Needs[T], world: World) -> T:
                     came: Any = validate_performed(asked[0], await world.aperform(*asked))
                 else:
                     came = await asked.ameet()
+            except NotRecorded:
+                raise
             except Exception as error:  # noqa: BLE001 - see perform_driven_node
                 asked = driven.throw(error)
             else:
