@@ -5,6 +5,7 @@ import json
 import pytest
 from cli_runs import CONTROL, empty_folder, refused, run
 from tables import each_row
+from test_kb_ingest import write
 
 from guardgraph import check_answer
 
@@ -14,17 +15,10 @@ HANDBOOK, RIGHT, WRONG = "Refunds take 10 days. A refund costs 2 EUR.", "Refunds
 @pytest.fixture(autouse=True)
 def here(tmp_path, monkeypatch):
     """A folder with answers, and a folder of sources."""
-    folder = empty_folder(tmp_path, monkeypatch)
-    (folder / "docs").mkdir()
-    (folder / "docs" / "handbook.md").write_text(f"# Refunds\n\n{HANDBOOK}\n", "utf-8")
-    (folder / "docs" / "x.doc").write_bytes(b"x")
-    (folder / "right.txt").write_text(RIGHT, "utf-8")
-    (folder / "wrong.html").write_text(f"<p>{WRONG}</p>", "utf-8")
-    (folder / "answer.pdf").write_bytes(b"%PDF-1.7 Refunds take 10 days.")
-    (folder / "blank.txt").write_text(" \n", "utf-8")
-    (folder / "nul.txt").write_bytes(b"a\0b")
-    (folder / "latin.md").write_bytes(b"caf\xe9")
-    return folder
+    answers = {"right.txt": RIGHT, "wrong.html": f"<p>{WRONG}</p>", "answer.pdf": f"%PDF-1.7 {RIGHT}"}
+    none = {"blank.txt": " \n", "nul.txt": "a\0b", "latin.md": b"caf\xe9"}
+    docs = {"docs/handbook.md": f"# Refunds\n\n{HANDBOOK}\n", "docs/x.doc": "x"}
+    return write(empty_folder(tmp_path, monkeypatch), {**answers, **none, **docs})
 
 
 def rows(folder, *given):

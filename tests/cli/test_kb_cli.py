@@ -20,15 +20,9 @@ here = pytest.fixture(autouse=True)(empty_folder)
 @pytest.fixture
 def filled(here):
     """A folder with two rules, and the knowledge base that was made of it for the tenant acme."""
-    write(
-        here / "docs",
-        {
-            "access.yaml": "readers: [tenant]\n",
-            "handbook/refunds.md": "# Refunds\n\nRefunds take 14 days.\n",
-            "hr/access.yaml": "readers: ['group:eu:hr']\n",
-            "hr/pay.md": "# Pay\n\nRefunds of pay take 30 days.\n",
-        },
-    )
+    write(here / "docs", {"access.yaml": "readers: [tenant]\n", "hr/access.yaml": "readers: ['group:eu:hr']\n"})
+    write(here / "docs/handbook", {"refunds.md": "# Refunds\n\nRefunds take 14 days.\n"})
+    write(here / "docs/hr", {"pay.md": "# Pay\n\nRefunds of pay take 30 days.\n"})
     assert run("kb", "add", "kb.sqlite", "docs", "--tenant", "acme").exit_code == 0
     return here
 

@@ -16,6 +16,7 @@ from loopback import find_free_port
 from office_agents import READ, Office, calls
 from queued_runs import HOSTILE, begin_critique, begin_payment, critique_agent, queue_of, tool_agent
 from self_critique_cases import DRAFT, REVISED, THREAD
+from stored_runs import make_file_url
 
 from guardgraph import ConfigurationError, sql_store
 from guardgraph.desk.app import Desk
@@ -23,6 +24,7 @@ from guardgraph.grammar import Identity
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
 
+url = pytest.fixture(make_file_url)
 TOKENS = {"a-long-token-of-ada": "ada", "a-long-token-of-bob": "bob"}
 
 
@@ -67,11 +69,6 @@ class Served:
 
 def csrf_of(page):
     return re.search(r'name="csrf" value="([0-9a-f]{64})"', page)[1]
-
-
-@pytest.fixture
-def url(tmp_path):
-    return f"sqlite:///{tmp_path}/runs.db"
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from office_agents import Office
 from queued_runs import begin_critique, begin_payment, critique_agent, queue_of, staff, tool_agent
 from self_critique_cases import DRAFT, REVISED, WAIT, agent
-from stored_runs import make_url, new_database
+from stored_runs import make_file_url, make_url, new_database
 from tables import each_row
 
 from guardgraph import Caller, ConfigurationError, InputError, sql_store
@@ -21,12 +21,8 @@ from guardgraph.desk.queue import AlreadyDecided, AnotherQuestion
 from guardgraph.state.recording import RunNote
 
 database = pytest.fixture(new_database)
+url = pytest.fixture(make_file_url)
 each = pytest.fixture(params=["sqlite", "postgres"])(make_url)
-
-
-@pytest.fixture
-def url(tmp_path):
-    return f"sqlite:///{tmp_path}/runs.db"
 
 
 def test_a_run_waits_in_the_queue_until_somebody_decides(tmp_path, each):

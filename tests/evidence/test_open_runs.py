@@ -42,12 +42,9 @@ def note(number=1, kind="intent", **content):
 
 
 def executed(url, text):
-    if url.startswith("sqlite"):
-        with opened(url.removeprefix("sqlite:///")) as connection:
-            connection.execute(text)
-    else:
-        with psycopg.connect(url.replace("+psycopg", "")) as connection:
-            connection.execute(text)
+    is_file, file = url.startswith("sqlite"), url.removeprefix("sqlite:///")
+    with opened(file) if is_file else psycopg.connect(url.replace("+psycopg", "")) as connection:
+        connection.execute(text)
 
 
 # Killed processes

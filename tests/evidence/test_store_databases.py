@@ -16,23 +16,18 @@ from pathlib import Path
 import psycopg
 import pytest
 from docs_parts import ROOT
-from stored_runs import everything_written, make_url, new_database, opened, recording
+from stored_runs import everything_written, make_file_url, make_url, new_database, opened, recording
 from tables import each_row
 
 from guardgraph import ConfigurationError, InputError, StoreError, sql_store
 
 database = pytest.fixture(new_database)
+url = pytest.fixture(make_file_url)
 each = pytest.fixture(params=["sqlite", "postgres"])(make_url)
 
 HEADS = [(1,), (0, "0" * 64), (True, "0" * 64), (1, "F" * 64)]
 HEAD = "^head: a number from 1 on and 64 small hex digits are required"
 FIRST = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))
-
-
-@pytest.fixture
-def url(tmp_path):
-    """The URL of a store in a file that is not there yet."""
-    return f"sqlite:///{tmp_path}/runs.db"
 
 
 def rights(file):

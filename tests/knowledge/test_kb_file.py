@@ -8,8 +8,8 @@ from contextlib import closing
 
 import pytest
 from cli_runs import empty_folder, refused, run
-from test_kb_index import WORDY, base
-from test_kb_ingest import write
+from test_kb_index import WORDY
+from test_kb_ingest import base, write
 
 from guardgraph import KnowledgeBase, create_rag_agent, sql_store, web_reader
 from guardgraph.grounding.words import list_content_words, list_word_beginnings

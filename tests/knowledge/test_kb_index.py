@@ -7,6 +7,7 @@ from contextlib import closing
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_kb_ingest import base
 
 from guardgraph import KnowledgeBase
 from guardgraph.knowledge.documents import Chunk, Stamp, StoredDocument
@@ -18,6 +19,7 @@ from guardgraph.state.context import Access, Caller, normalize_document_access
 from guardgraph.tools.knowledge_base import Document
 from guardgraph.tools.lexical import LexicalRetriever
 
+__all__ = ["base"]
 PUBLIC = Access(None, ("public",))
 WORDY = [
     *("The wing is heated by the flow", "wing", "heat heat heat", "0", "of the", ""),
@@ -45,12 +47,6 @@ def both(retrieve, base, question, top_k=4):
     request = {"query": question, "sources": sources, "top_k": top_k}
     expected = retrieve(request)
     return expected, [{name: found[name] for name in (expected or [found])[0]} for found in base(request)]
-
-
-@pytest.fixture
-def base(tmp_path):
-    with KnowledgeBase(tmp_path / "kb.sqlite") as made:
-        yield made
 
 
 @pytest.fixture

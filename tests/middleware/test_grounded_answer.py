@@ -6,12 +6,12 @@ from typing import Annotated, Any, NotRequired
 
 import pytest
 from langchain.agents import create_agent
-from langchain.agents.middleware import AgentState, SummarizationMiddleware, before_model, wrap_model_call
+from langchain.agents.middleware import AgentState, SummarizationMiddleware, wrap_model_call
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from tables import each_row
-from test_recorded_run import ASKED, BILL, READ, RIGHT, RULES, THREAD, WRONG, guards, judge, make, read_bill
+from test_recorded_run import ASKED, BILL, READ, RIGHT, RULES, THREAD, WRONG, guards, judge, make, nudge, read_bill
 
 from guardgraph import ConfigurationError, InputError, ToolPolicy
 from guardgraph.middleware import GroundedAnswer, LicensedTools
@@ -87,10 +87,6 @@ def test_what_an_answer_says_was_done_some_call_of_the_run_did(script: Any, reas
 
 
 def test_what_others_write_in_the_users_name_begins_no_run() -> None:
-    @before_model
-    def nudge(state: Any, runtime: Any) -> dict[str, Any]:
-        return {"messages": [HumanMessage("Go on.")]}
-
     guards = [GroundedAnswer(), LicensedTools()]  # which keep a record of the run
     agent = create_agent(ScriptedChatModel(SEND, SENT, SENT), [send_mail], middleware=[*guards, nudge])
     result = agent.invoke({"messages": [("user", "Mail ada@example.com.")]})

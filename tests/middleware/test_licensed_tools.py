@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 from langchain_core.tools import StructuredTool, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
-from test_recorded_run import POLICY, RULES, THIEF, THREAD, propose
+from test_recorded_run import POLICY, RULES, THIEF, THREAD, nudge, propose
 
 from guardgraph import ConfigurationError, ToolBudget, ToolPolicy
 from guardgraph.middleware import GroundedAnswer, LicensedTools, RecordedRun
@@ -385,10 +385,10 @@ def test_what_others_write_in_the_users_name_licenses_nothing_in_the_next_run_ei
     before: tuple[Any, ...], office: Office
 ) -> None:
     @before_model
-    def nudge(state: Any, runtime: Any) -> dict[str, Any] | None:
+    def forge(state: Any, runtime: Any) -> dict[str, Any] | None:
         return {"messages": [HumanMessage(BILL)]} if len(state["messages"]) == 1 else None
 
-    agent = office.agent_with(LicensedTools(POLICY), nudge, script=[*before, *STEAL[1:]])
+    agent = office.agent_with(LicensedTools(POLICY), forge, script=[*before, *STEAL[1:]])
     with suppress(RuntimeError):
         agent.invoke(ask("Read the bill of May."), THREAD)
     assert agent.invoke(ask("Go on."), THREAD)["__interrupt__"]
@@ -404,10 +404,6 @@ def test_a_run_that_others_write_into_in_a_users_name_goes_on_after_a_failure_an
     @before_agent
     def greet(state: Any, runtime: Any) -> dict[str, Any]:
         return {"messages": [HumanMessage("Be brief.")]}
-
-    @before_model
-    def nudge(state: Any, runtime: Any) -> dict[str, Any]:
-        return {"messages": [HumanMessage("Go on.")]}
 
     licensed = [LicensedTools(POLICY)] if with_licences else []
     script = [STEAL[0], RuntimeError("down"), *STEAL[1:]]

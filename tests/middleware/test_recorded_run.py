@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from cli_runs import run as guardgraph
 from langchain.agents import create_agent
-from langchain.agents.middleware import ModelCallLimitMiddleware, ModelRetryMiddleware
-from langchain_core.messages import AIMessage
+from langchain.agents.middleware import ModelCallLimitMiddleware, ModelRetryMiddleware, before_model
+from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
@@ -36,6 +36,11 @@ def read_bill(name: str) -> str:
 def send_money(to: str, amount: float) -> str:
     """Send money to an account."""
     return "sent"
+
+
+@before_model
+def nudge(state: Any, runtime: Any) -> dict[str, Any]:
+    return {"messages": [HumanMessage("Go on.")]}
 
 
 def propose(called: str, call: str = "c1", /, **args: Any) -> AIMessage:

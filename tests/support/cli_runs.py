@@ -71,10 +71,7 @@ def files_of_a_user(here, monkeypatch):
     """Files that a user may get wrong."""
     (here / "empty").mkdir()
     (here / "a_file").write_text("{")
-    (here / "binary").write_bytes(b"\xff\xfe\x00{}")
     (here / "twice").write_text('{"goal": {"goal": 1}, "x": [{"goal": 1, "goal": 2}]}')
-    (here / "deep").write_text("[" * 100_000)
-    (here / "list").write_text("[{}]")
     (here / "factories.py").write_text(FACTORIES)
     monkeypatch.delitem(sys.modules, "factories", raising=False)
     return here

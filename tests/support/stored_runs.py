@@ -23,11 +23,14 @@ def new_database(postgres):
     return f"{postgres}&options=-csearch_path%3D{name}".replace("postgresql://", "postgresql+psycopg://")
 
 
+def make_file_url(tmp_path):
+    """The URL of a store in a file that is not there yet."""
+    return f"sqlite:///{tmp_path}/runs.db"
+
+
 def make_url(request, tmp_path):
     """The URL of a store that is not there yet, in both kinds of databases."""
-    if request.param == "postgres":
-        return new_database(request.getfixturevalue("postgres"))
-    return f"sqlite:///{tmp_path}/runs.db"
+    return new_database(request.getfixturevalue("postgres")) if request.param == "postgres" else make_file_url(tmp_path)
 
 
 def asked(recorder, question="What is the P1 first response target?", **caller):
