@@ -178,20 +178,18 @@ def test_packs_may_stand_in_a_file_and_only_tighten(tmp_path: Any) -> None:
     assert [*policy.tightened_by(overlay).claims] == [*policy.claims, "guarantees"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("claims", "said"),
-    [
-        (["closure"], "did you mean 'closures'"),
-        ([{"name": "own", "phrases": ["{money} back"]}], "there is no class 'money' of words"),
-        ([{"name": "own", "phrases": [" "]}], "blank"),
-        ([{"name": "own", "phrases": ["best? ^*"]}], "a word that may not be absent is required"),
-        ([{"name": "own", "phrases": ["best, really"]}], "one clause"),
-        ([{"name": "own", "phrases": ["^no ^risk"]}], "at most one ^"),
-        ([{"name": "own", "phrases": ["over"], "licensed_by_statuses": [" "]}], "a status is blank"),
-        ([{"name": "closures", "phrases": ["over"]}], "a name of its own"),
-        ([{"name": "own", "phrases": ["over"], "licence": True}], "licence"),
-        (["closures", "closures"], "twice"),
-    ],
+    (["closure"], "did you mean 'closures'"),
+    ([{"name": "own", "phrases": ["{money} back"]}], "there is no class 'money' of words"),
+    ([{"name": "own", "phrases": [" "]}], "blank"),
+    ([{"name": "own", "phrases": ["best? ^*"]}], "a word that may not be absent is required"),
+    ([{"name": "own", "phrases": ["best, really"]}], "one clause"),
+    ([{"name": "own", "phrases": ["^no ^risk"]}], "at most one ^"),
+    ([{"name": "own", "phrases": ["over"], "licensed_by_statuses": [" "]}], "a status is blank"),
+    ([{"name": "closures", "phrases": ["over"]}], "a name of its own"),
+    ([{"name": "own", "phrases": ["over"], "licence": True}], "licence"),
+    (["closures", "closures"], "twice"),
 )
 def test_packs_that_cannot_be_read_are_refused(claims: Any, said: str, tmp_path: Any) -> None:
     (tmp_path / "wrong.yaml").write_text(json.dumps({"pattern": "self_critique", "policy": {"claims": claims}}))

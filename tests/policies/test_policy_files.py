@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from policy_files import PLAIN, Desk, Effort
+from tables import each_row
 
 from guardgraph import ConfigurationError, PolicyFile, RagBudget, RagPolicy, create_rag_agent, load_policy
 
@@ -67,33 +68,25 @@ RAG, DESK = "pattern: rag\n", "pattern: desk\n"
 KNOWN = "there are pattern, policy, budget, tenants"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "said"),
-    [
-        ("", "rag.yaml:1: pattern: a name is required, such as rag, research, self_critique, tools; given: None"),
-        ("\npattern: rga", "rag.yaml:2: pattern: there are rag, research, self_critique, tools; given: 'rga'; did"),
-        (RAG + "polcy: {}", f"rag.yaml:2: polcy: no such field; {KNOWN}; given: 'polcy'; did you mean 'policy'?"),
-        (RAG + "policy: [a]", "rag.yaml:2: policy: a mapping is required; given: list"),
-        (RAG + 'tenants: {"\\0": }', "a name is required, not a text with lone surrogates or U+0000"),
-        (RAG + "tenants:\n a:\n  x: 1", "rag.yaml:4: tenants.a.x: no such field; there are policy, budget; given: 'x'"),
-        (RAG + "budget:\n max_topk: 2", "rag.yaml:3: budget.max_topk: no such field; there are max_seconds, "),
-        (RAG + "budget:\n\n max_top_k: '2'", "rag.yaml:4: budget.max_top_k: Input should be a valid integer; given:"),
-        (RAG + "policy:\n known_names: NO", "rag.yaml:3: policy.known_names: a list of strings is required; given:"),
-        (RAG + "policy: {known_names: [NO, '1', 010]}", "a list of strings is required, and item 3 is 10; given: list"),
-        (RAG + "pattern: rag", "rag.yaml:2: 'pattern': given twice, first in line 1"),
-        (RAG + "policy: !!python/object/apply:os.system [ls]", "rag.yaml:2: plain values without tags are required"),
-        (b"#" * 1_000_001, "rag.yaml: at most 1000000 bytes are allowed"),
-        (
-            DESK + "tenants: {a: {policy: {currency: USD}}}",
-            "yaml:2: tenants.a.policy.currency: the deployment fixed 'E",
-        ),
-        (
-            DESK + "tenants: {a: {policy: {hosts: [a.io/x]}}}",
-            "yaml:2: tenants.a.policy.hosts: a host alone is required",
-        ),
-        (DESK + "policy: {actions: [clse]}", "yaml:2: policy.actions: there are close, refund, reply; given: 'clse'; "),
-        (DESK + "policy: {severity: urgent}", "yaml:2: policy.severity: one of 'low', 'medium', 'high' is required; "),
-    ],
+    ("", "rag.yaml:1: pattern: a name is required, such as rag, research, self_critique, tools; given: None"),
+    ("\npattern: rga", "rag.yaml:2: pattern: there are rag, research, self_critique, tools; given: 'rga'; did"),
+    (RAG + "polcy: {}", f"rag.yaml:2: polcy: no such field; {KNOWN}; given: 'polcy'; did you mean 'policy'?"),
+    (RAG + "policy: [a]", "rag.yaml:2: policy: a mapping is required; given: list"),
+    (RAG + 'tenants: {"\\0": }', "a name is required, not a text with lone surrogates or U+0000"),
+    (RAG + "tenants:\n a:\n  x: 1", "rag.yaml:4: tenants.a.x: no such field; there are policy, budget; given: 'x'"),
+    (RAG + "budget:\n max_topk: 2", "rag.yaml:3: budget.max_topk: no such field; there are max_seconds, "),
+    (RAG + "budget:\n\n max_top_k: '2'", "rag.yaml:4: budget.max_top_k: Input should be a valid integer; given:"),
+    (RAG + "policy:\n known_names: NO", "rag.yaml:3: policy.known_names: a list of strings is required; given:"),
+    (RAG + "policy: {known_names: [NO, '1', 010]}", "a list of strings is required, and item 3 is 10; given: list"),
+    (RAG + "pattern: rag", "rag.yaml:2: 'pattern': given twice, first in line 1"),
+    (RAG + "policy: !!python/object/apply:os.system [ls]", "rag.yaml:2: plain values without tags are required"),
+    (b"#" * 1_000_001, "rag.yaml: at most 1000000 bytes are allowed"),
+    (DESK + "tenants: {a: {policy: {currency: USD}}}", "yaml:2: tenants.a.policy.currency: the deployment fixed 'E"),
+    (DESK + "tenants: {a: {policy: {hosts: [a.io/x]}}}", "yaml:2: tenants.a.policy.hosts: a host alone is required"),
+    (DESK + "policy: {actions: [clse]}", "yaml:2: policy.actions: there are close, refund, reply; given: 'clse'; "),
+    (DESK + "policy: {severity: urgent}", "yaml:2: policy.severity: one of 'low', 'medium', 'high' is required; "),
 )
 def test_what_is_wrong_in_yaml_is_said_with_its_line(text, said, tmp_path):
     """One line for a finding: file, line, field, what was given and what is allowed; what a factory refuses, too."""
@@ -188,15 +181,13 @@ def test_names_may_stand_in_a_file_of_their_own(bom, end, tmp_path, monkeypatch)
 FILED = "known_names: {file: lists/names.txt}"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("texts", "setting", "said"),
-    [
-        ({}, "known_names: {file: gone.txt}", "names.file: gone.txt: cannot be read"),
-        ({}, "known_names: {file: 3}", "names.file: the path of a file of names is required"),
-        ({"names": b"Zephyr\nK\xfcche\n"}, FILED, "names.file: lists/names.txt:2: UTF-8 text is required; given: "),
-        ({"names": "Zephyr\nNul\0\n"}, FILED, "names.file: lists/names.txt:2: a text that can be stored is required"),
-        ({"links": "zephyr.dev\nno link at all\n"}, "known_links: {file: links.txt}", "links.file: links.txt:2: "),
-    ],
+    ({}, "known_names: {file: gone.txt}", "names.file: gone.txt: cannot be read"),
+    ({}, "known_names: {file: 3}", "names.file: the path of a file of names is required"),
+    ({"names": b"Zephyr\nK\xfcche\n"}, FILED, "names.file: lists/names.txt:2: UTF-8 text is required; given: "),
+    ({"names": "Zephyr\nNul\0\n"}, FILED, "names.file: lists/names.txt:2: a text that can be stored is required"),
+    ({"links": "zephyr.dev\nno link at all\n"}, "known_links: {file: links.txt}", "links.file: links.txt:2: "),
 )
 def test_what_is_wrong_in_a_file_of_names_is_said_with_its_line(texts, setting, said, tmp_path):
     """The error names the line of the policy that names the file, and the file with the line of the name."""

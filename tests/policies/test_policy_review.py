@@ -16,6 +16,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from policy_pairs import draw_call, draw_policy_pair, judge_call
 from ruamel.yaml import YAML
+from tables import each_row
 
 from guardgraph import ConfigurationError, ToolPolicy, load_policy, report, review_policies, sql_store, what_if
 from guardgraph.policies.comparison import compare_policy_files
@@ -59,7 +60,8 @@ def judge(tmp_path):
     return judge_files
 
 
-WIDER = [
+@each_row(
+    ("old", "was", "becomes", "kind"),
     (TOOLS.replace("policy: [look, pay]", "policy: [look]"), "policy: [look]", "policy: [look, pay]", "call"),
     (TOOLS, "max: 100", "max: 101", "call"),
     (TOOLS, "[x.com]", "[x.com, y.com]", "call"),
@@ -78,10 +80,7 @@ WIDER = [
     (RAG, "max_top_k: 3", "max_top_k: 4", "setting"),
     (CRITIQUE, "[escalate]", "[]", "name"),
     (CRITIQUE, "[legal_risk]", "[policy_violation]", "name"),
-]
-
-
-@pytest.mark.parametrize(("old", "was", "becomes", "kind"), WIDER)
+)
 def test_what_is_newly_allowed_has_an_example_and_the_way_back_has_none(old, was, becomes, kind, judge):
     """A loosened setting is wider, with an example of its kind; where the change is taken back nothing is wider."""
     new = old.replace(was, becomes)
@@ -167,14 +166,12 @@ def kept(tmp_path, monkeypatch):
     return tmp_path, [json.loads(line) for line in paid().splitlines()]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("becomes", "verdict", "said"),
-    [
-        ("max: 500", "wider", {("newly_allowed", 1), ("same", 5)}),
-        ("max: 50", "at_most", {("newly_refused", 2), ("same", 4)}),
-        ("max: 100}}, approve: always, max_calls: 9", "at_most", {("newly_asked", 4), ("same", 2)}),
-        ("max: 100", "at_most", {("same", 6)}),
-    ],
+    ("max: 500", "wider", {("newly_allowed", 1), ("same", 5)}),
+    ("max: 50", "at_most", {("newly_refused", 2), ("same", 4)}),
+    ("max: 100}}, approve: always, max_calls: 9", "at_most", {("newly_asked", 4), ("same", 2)}),
+    ("max: 100", "at_most", {("same", 6)}),
 )
 def test_kept_runs_say_what_a_policy_would_have_changed(becomes, verdict, said, kept):
     """Every kept run ends the same, or in a group with both endings; what-if with each policy alone agrees."""
@@ -255,15 +252,13 @@ def test_the_tightest_policy_lets_good_runs_end_as_they_did(kept):
     assert (parted.change, parted.runs, parted.run_id) == ("newly_refused", 1, recordings[3]["run_id"])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "said"),
-    [
-        (("git:HEAD:../x.yaml", "tools.yaml"), "git:REF:PATH"),
-        (("tools.yaml", "other.yaml"), "two files of one pattern"),
-        (("tools.yaml", "tools.yaml", "--fail-on", "newly-refused"), "--fail-on newly-refused: kept runs"),
-        (("tools.yaml", "tools.yaml", "--json", "--markdown"), "--json, --markdown"),
-        (("tools.yaml", "tools.yaml", "--html", "page.txt"), "--html: a name that ends in .html"),
-    ],
+    (("git:HEAD:../x.yaml", "tools.yaml"), "git:REF:PATH"),
+    (("tools.yaml", "other.yaml"), "two files of one pattern"),
+    (("tools.yaml", "tools.yaml", "--fail-on", "newly-refused"), "--fail-on newly-refused: kept runs"),
+    (("tools.yaml", "tools.yaml", "--json", "--markdown"), "--json, --markdown"),
+    (("tools.yaml", "tools.yaml", "--html", "page.txt"), "--html: a name that ends in .html"),
 )
 def test_what_is_wrong_is_said_in_one_line(arguments, said, kept):
     """Bad input of the command is one line that names it, and exit code 2."""

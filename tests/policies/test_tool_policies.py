@@ -50,15 +50,13 @@ def test_a_diff_says_which_calls_would_newly_be_allowed(tmp_path):
     }
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "said"),
-    [
-        (OLD.replace("send_money: {max", "send_mony: {max"), "policy.rules: no such tool; there are list_files, "),
-        (OLD.replace("amount:", "sum:"), "tenants.acme.policy.rules.send_money.arguments: there are to, amount"),
-        (OLD.replace("[list_files]", "[rm]"), "policy.denied_tools: there are list_files, read_file, send_money"),
-        (OLD.replace("approve: never", "approve: perhaps"), "tools.yaml:9: policy.rules.send_money.approve: Input"),
-        (OLD.replace("max: 5", "most: 5"), "rules.send_money.arguments.amount.most"),
-    ],
+    (OLD.replace("send_money: {max", "send_mony: {max"), "policy.rules: no such tool; there are list_files, "),
+    (OLD.replace("amount:", "sum:"), "tenants.acme.policy.rules.send_money.arguments: there are to, amount"),
+    (OLD.replace("[list_files]", "[rm]"), "policy.denied_tools: there are list_files, read_file, send_money"),
+    (OLD.replace("approve: never", "approve: perhaps"), "tools.yaml:9: policy.rules.send_money.approve: Input"),
+    (OLD.replace("max: 5", "most: 5"), "rules.send_money.arguments.amount.most"),
 )
 def test_check_knows_the_tools(tmp_path, text, said):
     """A name that no tool has is an error that says where it stands, what there is and what may have been meant."""

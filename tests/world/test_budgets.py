@@ -186,15 +186,12 @@ def plan(view):
 OTHERS = {"dear": {"input": 100, "output": 100}, "cheap": {"input": 1, "output": 1}}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("prices", "max_cost", "asked", "reason"),
-    [
-        (OTHERS, 1.0, [2, 1, 0], "success"),
-        (OTHERS, 0.05, [2, 0, 1], "success"),
-        ({"dear": OTHERS["dear"]}, 0.05, [2, 0, 0], "max_cost"),
-        (OTHERS, 0.0015, [1, 0, 0], "max_cost"),
-    ],
-    ids=["room", "a cheaper one", "no price", "no second attempt"],
+    (OTHERS, 1.0, [2, 1, 0], "success"),
+    (OTHERS, 0.05, [2, 0, 1], "success"),
+    ({"dear": OTHERS["dear"]}, 0.05, [2, 0, 0], "max_cost"),
+    (OTHERS, 0.0015, [1, 0, 0], "max_cost"),
 )
 def test_no_attempt_begins_for_which_a_run_has_no_room(prices, max_cost, asked, reason):
     """Further attempts and fallbacks fit into the run's own limit, each at its price, or are not made."""

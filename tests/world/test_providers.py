@@ -54,17 +54,14 @@ def answered(monkeypatch):
     return run
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("script", "form", "requests"),
-    [
-        (knows("json_schema", reply=JSON), None, 1),
-        (knows("json_object", reply=f"Sure! Here it is:\n```json\n{JSON}\n```\nI hope this helps."), "json", 2),
-        (knows("none", reply=f"{SAID} [1]."), "text", 3),
-        (says(f"[THINK]Is it {{1}}?[/THINK]{JSON}"), None, 1),
-        (says(f"<|channel|>analysis<|message|>Hm.<|end|><|channel|>final<|message|>{JSON}<|return|>"), None, 1),
-        (streams(piece(JSON[:20]), piece(JSON[20:]), piece("", finish_reason="stop")), None, 1),
-    ],
-    ids=["schema", "prose around", "text", "[THINK]", "channels", "stream"],
+    (knows("json_schema", reply=JSON), None, 1),
+    (knows("json_object", reply=f"Sure! Here it is:\n```json\n{JSON}\n```\nI hope this helps."), "json", 2),
+    (knows("none", reply=f"{SAID} [1]."), "text", 3),
+    (says(f"[THINK]Is it {{1}}?[/THINK]{JSON}"), None, 1),
+    (says(f"<|channel|>analysis<|message|>Hm.<|end|><|channel|>final<|message|>{JSON}<|return|>"), None, 1),
+    (streams(piece(JSON[:20]), piece(JSON[20:]), piece("", finish_reason="stop")), None, 1),
 )
 def test_a_provider_that_answers(answered, script, form, requests):
     """Whatever it knows of forms, and whatever it writes around its reply: the answer is that of the passage."""
@@ -90,15 +87,13 @@ def test_a_form_is_found_out_once(answered, caplog):
         assert result["clarify_reason"] == "answerer_abstained"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("script", "reason", "details"),
-    [
-        (payload(200, {"error": {"code": 429, "message": "slow down"}}), "llm_rate_limited", {"status": 429}),
-        (streams(piece("Th"), {"error": {"code": 502, "message": "gone"}}), "llm_unavailable", {"status": 502}),
-        (payload(200, b"<!doctype html><title>Sign in", "text/html"), "llm_bad_response", {"cause": "html"}),
-        (says("", finish_reason="PROHIBITED_CONTENT"), "llm_content_filter", {}),
-        (says(JSON[:30], finish_reason="model_length"), "llm_truncated", {}),
-    ],
+    (payload(200, {"error": {"code": 429, "message": "slow down"}}), "llm_rate_limited", {"status": 429}),
+    (streams(piece("Th"), {"error": {"code": 502, "message": "gone"}}), "llm_unavailable", {"status": 502}),
+    (payload(200, b"<!doctype html><title>Sign in", "text/html"), "llm_bad_response", {"cause": "html"}),
+    (says("", finish_reason="PROHIBITED_CONTENT"), "llm_content_filter", {}),
+    (says(JSON[:30], finish_reason="model_length"), "llm_truncated", {}),
 )
 def test_a_provider_that_fails(answered, script, reason, details):
     """An error keeps its code and its text, whatever the status of the reply that it stands in."""
@@ -222,21 +217,19 @@ def without_tools(reply):
 NO_TOOLS = payload(400, {"error": {"message": "tools are not supported", "code": 400}})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("script", "forms", "requests"),
-    [
-        ([calls("find_order", number=7), calls("final_answer", answer="Order 7 is shipped.")], ["calls", "calls"], 2),
-        ([calls("find_order", number=7), says("Order 7 is shipped.")], ["calls", "calls"], 2),
-        ([says(STEP), says(DONE)], ["calls", "calls"], 2),
-        ([says(f"<tool_call>\n{json.dumps(CALL)}\n</tool_call>"), says(DONE)], ["calls", "calls"], 2),
-        ([without_tools(NO_TOOLS)], [None, None], 4),
-        ([without_tools(says("I cannot look orders up."))], ["schema", None], 3),
-    ],
-    ids=["native", "answered in words", "json", "in the text", "no tools", "dropped"],
+    ([calls("find_order", number=7), calls("final_answer", answer="Order 7 is shipped.")], ["calls", "calls"], 2),
+    ([calls("find_order", number=7), says("Order 7 is shipped.")], ["calls", "calls"], 2),
+    ([says(STEP), says(DONE)], ["calls", "calls"], 2),
+    ([says(f"<tool_call>\n{json.dumps(CALL)}\n</tool_call>"), says(DONE)], ["calls", "calls"], 2),
+    ([without_tools(NO_TOOLS)], [None, None], 4),
+    ([without_tools(says("I cannot look orders up."))], ["schema", None], 3),
 )
 def test_calls_in_whatever_form(monkeypatch, caplog, script, forms, requests):
     """A call is read out of the provider's own form, of JSON and of a text; who drops tools is found out, and named."""
     caplog.set_level("INFO", "guardgraph")
+    caplog.clear()
     found = []
 
     def find_order(number: int) -> str:

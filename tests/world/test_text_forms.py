@@ -3,6 +3,7 @@
 import pytest
 from openai_server import OpenAIServer, says
 from self_critique_cases import DRAFT, GIVEN, NOTE, REVISED
+from tables import each_row
 
 import guardgraph as g
 from guardgraph.world.prompts import find_nearest_sentence
@@ -26,13 +27,11 @@ def run(monkeypatch):
     return run_agent
 
 
-@pytest.mark.parametrize(
+@each_row(
     "critique",
-    [
-        f'REVISE\nADD "{NOTE}"',
-        f'**Revise**: the estimate is bare.\n- ADD "{NOTE}".',
-        f'{{"decision": "revise", "required_changes": ["ADD \\"{NOTE}\\""]}}',
-    ],
+    f'REVISE\nADD "{NOTE}"',
+    f'**Revise**: the estimate is bare.\n- ADD "{NOTE}".',
+    f'{{"decision": "revise", "required_changes": ["ADD \\"{NOTE}\\""]}}',
 )
 def test_a_draft_is_written_reviewed_and_revised_in_texts(run, critique):
     """None of the asks names JSON; a fence around a text is none of it."""
@@ -42,14 +41,12 @@ def test_a_draft_is_written_reviewed_and_revised_in_texts(run, critique):
     assert not [True for each in asked if "JSON" in each["body"]["messages"][0]["content"]]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("critique", "reason"),
-    [
-        ("APPROVE", "success"),
-        ("ESCALATE: it promises a date.", "policy_escalation"),
-        ('APPROVE\nREMOVE "P1 payment incident"', "invalid_critique:approve_with_required_changes"),
-        ("Looks good to me.", "policy_escalation"),
-    ],
+    ("APPROVE", "success"),
+    ("ESCALATE: it promises a date.", "policy_escalation"),
+    ('APPROVE\nREMOVE "P1 payment incident"', "invalid_critique:approve_with_required_changes"),
+    ("Looks good to me.", "policy_escalation"),
 )
 def test_what_a_text_decides(run, critique, reason):
     """A change that no rule can make is for a person; what names no decision is no critique."""
@@ -71,14 +68,12 @@ def research(run, *texts):
     )[0]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "notes",
-    [
-        "The trial lasts 21 days and needs no credit card.",
-        "- The trial lasts 21 days. [1]\n- Our offices are in Paris and in Rome.",
-        "1. The trial lasts 30 days and needs no credit card!",
-        "Question: How long is it?\nThe trial lasts 21 days and needs no credit card.\n\nQuestion: Is it free?",
-    ],
+    "The trial lasts 21 days and needs no credit card.",
+    "- The trial lasts 21 days. [1]\n- Our offices are in Paris and in Rome.",
+    "1. The trial lasts 30 days and needs no credit card!",
+    "Question: How long is it?\nThe trial lasts 21 days and needs no credit card.\n\nQuestion: Is it free?",
 )
 def test_notes_are_sentences_of_pages(run, notes):
     """A line means the sentence that has most of its words; the note says what the page says."""
