@@ -66,13 +66,14 @@ def test_titles_and_section_names(tmp_path):
     assert [found["source"] for found in documents] == [tmp_path.name] * 8
 
 
-@each_row(("top", "expected", "text"),
-("---\nUpdated_At: 2026-02-03\ndate: 2020-01-01\na:\n  - x\n# b\n- y\n\n---\n", "2026-02-03", "body"),
-        ("---\ndate: '2026-01-01'\n---\n", "2026-01-01", "body"),
-        ("---\nupdated_at:\n---\n", "", "body"),
-        ("---\na: b\n# ", "", "---\na: b\n# body"),
-        ("\ufeff", "", "body"),
-)  # fmt: skip
+@each_row(
+    ("top", "expected", "text"),
+    ("---\nUpdated_At: 2026-02-03\ndate: 2020-01-01\na:\n  - x\n# b\n- y\n\n---\n", "2026-02-03", "body"),
+    ("---\ndate: '2026-01-01'\n---\n", "2026-01-01", "body"),
+    ("---\nupdated_at:\n---\n", "", "body"),
+    ("---\na: b\n# ", "", "---\na: b\n# body"),
+    ("\ufeff", "", "body"),
+)
 def test_date_of_a_file(tmp_path, top, expected, text):
     """The front matter's date is taken as written; the day on which a file was changed is no date of its text."""
     write(tmp_path, {"a.txt": top + "body"})
