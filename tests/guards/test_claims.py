@@ -123,12 +123,9 @@ def test_closures_are_licensed_and_guarantees_are_not(context: Any, strict: list
     assert forbidden_claims(plan, {"plan": plan}, avoid_absolute_guarantees=False) == []
 
 
-WORDS: Any = {
-    "words": {"money": "refund refunds refunded credit"},
-    "phrases": ["{money} … ^within|in #", "we ^refunded"],
-    "exceptions": ["^in part", "refunded half"],
-}
-REFUNDS: Any = {"name": "refunds", **WORDS, "licensed_by_statuses": ["Refund approved"]}
+REFUNDS: Any = {"name": "refunds", "words": {"money": "refund refunds refunded credit"}}
+REFUNDS |= {"phrases": ["{money} … ^within|in #", "we ^refunded"], "exceptions": ["^in part", "refunded half"]}
+REFUNDS |= {"licensed_by_statuses": ["Refund approved"]}
 
 
 @each_row(

@@ -277,14 +277,6 @@ def test_what_is_read_and_judged_of_an_answer():
     assert stop_of(check_text_is_said, " q ", "invalid_answer:empty", echoes=["q"]).reason == "invalid_answer:empty"
 
 
-def test_only_the_users_turns_license():
-    read = answer_guards.read_answer("It has 20 seats.", ["a"], [chunk("a", "It has seats.")], must_cite=False)
-    for role, verdict in (("user", "supported"), ("assistant", "unsupported")):
-        task = {"question": "q", "history": [{"role": role, "content": "I think of 20 seats."}]}
-        checked = answer_guards.check_answer_sentences(read, task=task, workings=[], policy=POLICY)
-        assert checked.verdict == verdict
-
-
 def test_a_citation_says_which_sentences_rest_on_it_and_where_its_evidence_stands():
     """By marks, or by the words that they share; a source on which none rests has no place in its document."""
     chunks = [chunk("a", "It is up. It is red.", span=[10, 30]), chunk("b", "Ada pays the bill.")]

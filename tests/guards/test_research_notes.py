@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
 from guard_cases import json_values, outcome, reference_cases, stop_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +13,6 @@ from guardgraph.guards.research import notes as note_guards
 from guardgraph.guards.research import pages as page_guards
 from guardgraph.guards.research import sources as source_guards
 from guardgraph.guards.research.answer import check_answer_sentences, describe_citation, parse_research_answer
-from guardgraph.guards.stop import Stop
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.research import ResearchPolicy
 
@@ -134,7 +132,7 @@ def test_what_a_reader_says_of_a_page_is_kept_where_it_can_be_read():
 
 
 def test_notes_of_the_reference():
-    """Every reference list of notes is accepted or refused for its reason."""
+    """Every reference list of notes is accepted or refused for its reason; a citation means one of them."""
     for given_, expected in reference_cases("research_notes"):
         found = outcome(note_guards.parse_notes, given_["notes"], max_notes=given_["max_notes"])
         names = [item["id"].strip() for item in given_["notes"]] if expected == {"value": None} else []
@@ -142,6 +140,8 @@ def test_notes_of_the_reference():
             assert found == {"stop": "invalid_notes:id"}
             continue
         assert found == expected or (expected == {"value": None} and "stop" not in found)
+    stop = stop_of(note_guards.parse_notes, [note(), note(id=" n1 ", claim="Another claim.")], max_notes=2)
+    assert stop.reason == "invalid_notes:id"
 
 
 @each_row(
@@ -249,13 +249,6 @@ def test_sources_of_several_searches_are_merged():
     assert (both["urls"], both["allowed_urls"], both["denied_sources"]) == (["u", "v", "w"], ["v", "w"], ["d"])
     assert (both["spellings"], both["dropped_urls"]) == ({"u": "U", "v": "v", "w": "w"}, ["odd", "x"])
     assert source_guards.map_final_page_urls({"u": {"final_url": "f"}, "v": {}}) == {"u": "f", "v": "v"}
-
-
-def test_a_citation_means_one_note():
-    """Of two notes under one id a citation would not say which it means; blanks around an id make no other."""
-    for name in ("n1", " n1 "):
-        with pytest.raises(Stop, match="invalid_notes:id"):
-            note_guards.parse_notes([note(id="n1"), note(id=name, claim="Another claim.")], max_notes=2)
 
 
 def test_a_citation_leads_to_the_page_of_a_document_or_to_its_words():

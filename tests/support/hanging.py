@@ -28,9 +28,9 @@ async def async_hang(request):
             await asyncio.sleep(0.05)
 
 
-def standing():
+def standing(**given):
     """Return a world whose clock stands: a call has all of the run's time, however slowly a machine comes to it."""
-    return LiveWorld(clock=ScriptedClock())
+    return LiveWorld(clock=ScriptedClock(), **given)
 
 
 def released():

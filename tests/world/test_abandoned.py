@@ -6,12 +6,12 @@ import time
 from contextlib import suppress
 
 import pytest
+from hanging import standing
 from runs import run
 from ticket_pattern import TICKET, triage
 
 from guardgraph import ConfigurationError, LiveWorld
 from guardgraph.grammar import Budget
-from guardgraph.testing import ScriptedClock
 from guardgraph.world.call import Call, mark_as_instant
 from guardgraph.world.deadline import MAX_IDLE, count_abandoned_work
 from guardgraph.world.live import aperform_call
@@ -49,7 +49,7 @@ def label(request):
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 def test_late_calls_are_bounded(mode, hanging):
     """However often one tool hangs, others are asked; all have a bound, and so have their threads, until some end."""
-    world, tight = _standing(max_abandoned=4, max_abandoned_each=2), Budget(max_seconds=0.02)
+    world, tight = standing(max_abandoned=4, max_abandoned_each=2), Budget(max_seconds=0.02)
     threads = threading.active_count()
 
     def answer(graph, times=1):
@@ -75,23 +75,16 @@ def stubborn(event):
     return tool
 
 
-def _standing(**given):
-    """Return a world whose clock stands: a run's time passes while it waits for a call, and at nothing else."""
-    return LiveWorld(clock=ScriptedClock(), **given)
-
-
 def test_an_async_call_that_goes_on_is_left_behind(hanging):
     """The run does not wait for a task that swallows its cancellation, and counts it until it ends."""
 
     async def both():
         tool = stubborn(hanging)
-        graph = triage(label, tool, budget=Budget(max_seconds=0.4), world=_standing(max_abandoned_each=2))
+        graph = triage(label, tool, budget=Budget(max_seconds=0.4), world=standing(max_abandoned_each=2))
         reasons = [(await graph.ainvoke(TICKET))["stop_reason"] for _ in range(3)]
         left = count_abandoned_work(id(tool))
         hanging.set()
-        async with asyncio.timeout(60):
-            while count_abandoned_work()[0]:
-                await asyncio.sleep(0.01)
+        await asyncio.to_thread(wait_for_all)
         return reasons, left, count_abandoned_work()
 
     assert asyncio.run(both()) == (["max_seconds", "max_seconds", "tool_unavailable:lookup"], (2, 2), (0, 0))

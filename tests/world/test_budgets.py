@@ -27,9 +27,9 @@ def message(content, shown, written):
     return AIMessage(json.dumps(content), usage_metadata=usage)
 
 
-def recorded(model, **budget):
+def recorded(model, world=None, **budget):
     recorder = InMemoryRecorder()
-    agent = g.create_rag_agent(model, budget=g.RagBudget(**budget), recorder=recorder)
+    agent = g.create_rag_agent(model, budget=g.RagBudget(**budget), recorder=recorder, world=world)
     return agent.invoke(QUESTION), recorder.runs[-1]
 
 
@@ -153,11 +153,8 @@ def test_attempts_that_failed_count_as_much_as_was_reserved_for_them():
     """A call that was made twice is one call; for the first attempt its reservation counts."""
     world = g.ResilientWorld(wait=0.001)
     with OpenAIServer(status(500), answer(INTENT, usage=USAGE), answer(ANSWER, usage=USAGE)) as server:
-        recorder = InMemoryRecorder()
-        model = chat_model("openai:test-model", environ=server.environ())
-        agent = g.create_rag_agent(model, budget=g.RagBudget(max_output_tokens=100), world=world, recorder=recorder)
-        result = agent.invoke(QUESTION)
-    first, second = (call["usage"] for call in recorder.runs[0]["calls"] if call["kind"] == "proposer")
+        result, recording = served(server, world=world, max_output_tokens=100)
+    first, second = (call["usage"] for call in recording["calls"] if call["kind"] == "proposer")
     assert (first["tokens"], first["estimated"], second["tokens"]) == (first["reserved"] + 740, True, 740)
     assert (result["usage"]["calls"], result["usage"]["estimated"]) == (2, 1)
 

@@ -129,19 +129,13 @@ def test_a_thread_that_is_left_behind_ends(ask, behaviour):
             time.sleep(0.02)
 
 
-@pytest.fixture
-def tls(tmp_path, monkeypatch):
-    """Return the TLS of a server whose certificate only SSL_CERT_FILE vouches for."""
-    authority, context = trustme.CA(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.cert_pem.write_to_path(str(tmp_path / "authority.pem"))
-    authority.issue_cert("127.0.0.1").configure_cert(context)
-    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
-    return context
-
-
 @MODES
-def test_certificates_of_the_environment_count(ask, mode, tls, monkeypatch):
+def test_certificates_of_the_environment_count(ask, mode, tmp_path, monkeypatch):
     """SSL_CERT_FILE says whom to trust, as it does for OpenAI's own client; without it the server is nobody."""
+    authority, tls = trustme.CA(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.cert_pem.write_to_path(str(tmp_path / "authority.pem"))
+    authority.issue_cert("127.0.0.1").configure_cert(tls)
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
     with OpenAIServer(answer(INTENT), tls=tls) as server:
         assert ask(server, mode)["outcome"] == "grounded_answer"
         monkeypatch.delenv("SSL_CERT_FILE")

@@ -216,28 +216,16 @@ def test_our_prompts_can_be_written_out_and_given_back(tmp_path):
             prompts.write_prompts(tmp_path / name, name)
 
 
-AZURE = "azure_openai:my-deployment"
-
-
-@pytest.fixture
-def azure(monkeypatch):
-    """Return a function that leads LangChain's client of Azure, the other provider that is installed, to a server."""
+@MODES
+def test_a_provider_that_langchain_knows(monkeypatch, mode):
+    """`PROVIDER:NAME` is opened by init_chat_model and asked once, held to the schema, with temperature 0."""
     pytest.importorskip("langchain")
-
-    def lead(server):
+    with OpenAIServer(answer({**INTENT, "sources": None}), answer(SLA_ANSWER)) as server:
         monkeypatch.setenv("AZURE_OPENAI_API_KEY", "key-of-azure-0123456789")
         monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", server.url.removesuffix("/v1"))
         monkeypatch.setenv("OPENAI_API_VERSION", "2024-10-21")
-
-    return lead
-
-
-@MODES
-def test_a_provider_that_langchain_knows(azure, mode):
-    """`PROVIDER:NAME` is opened by init_chat_model and asked once, held to the schema, with temperature 0."""
-    with OpenAIServer(answer({**INTENT, "sources": None}), answer(SLA_ANSWER)) as server:
-        azure(server)
-        result = check_result(RAG_REASONS, run(g.create_rag_agent(AZURE), QUESTION, mode))
+        agent = g.create_rag_agent("azure_openai:my-deployment")
+        result = check_result(RAG_REASONS, run(agent, QUESTION, mode))
     assert result["outcome"] == "grounded_answer"
     assert {entry["proposer"] for entry in result["history"]} == {"my-deployment"}
     body = server.requests[0]["body"]

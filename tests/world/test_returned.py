@@ -66,17 +66,15 @@ REFUSED = {
 }
 
 
-@each_row("name", *CONVERTED)
-def test_what_says_the_same_in_json_is_converted(name):
-    value, plain = CONVERTED[name]
+@each_row(("value", "plain"), *CONVERTED.values())
+def test_what_says_the_same_in_json_is_converted(value, plain):
     assert convert_to_plain_json(value) == plain
     assert convert_to_plain_json({"a": [value]}) == {"a": [plain]}
     assert is_plain_json(convert_to_plain_json(value))
 
 
-@each_row("name", *REFUSED)
-def test_what_json_cannot_say_is_refused_by_name_and_place(name):
-    value, named = REFUSED[name]
+@each_row(("value", "named"), *REFUSED.values())
+def test_what_json_cannot_say_is_refused_by_name_and_place(value, named):
     with pytest.raises(Unreturnable) as caught:
         convert_to_plain_json({"rows": ["fine", {"amount": value}]})
     assert caught.value.given == named

@@ -195,18 +195,12 @@ def none():
 """
 
 
-@pytest.fixture
-def worlds(tmp_path, monkeypatch):
-    """A folder, which is the current one, with a module of worlds."""
+def test_served_agents_share_the_world_and_the_switch_of_the_environment(tmp_path, monkeypatch):
+    """Of all graphs of a server one account is charged, and one file switches them off; a wrong variable is named."""
     (tmp_path / "our_worlds.py").write_text(WORLDS, encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.chdir(tmp_path)
     monkeypatch.delitem(sys.modules, "our_worlds", raising=False)
-    return tmp_path
-
-
-def test_served_agents_share_the_world_and_the_switch_of_the_environment(worlds, monkeypatch):
-    """Of all graphs of a server one account is charged, and one file switches them off; a wrong variable is named."""
     monkeypatch.setenv("GUARDGRAPH_WORLD", "our_worlds:charged")
     monkeypatch.setenv("GUARDGRAPH_LIVE", "live.yaml")
     with pytest.raises(g.ConfigurationError, match=r"GUARDGRAPH_LIVE: a file is required; given: 'live.yaml'"):
