@@ -57,6 +57,7 @@ def test_risks_and_markers_are_words_of_the_policy(critique: Any, expected: str 
     risks = [{"type": kind, "note": "n"} for kind in critique.pop("risks", [])]
     raw = {"decision": "revise", **critique, "risks": risks}
     assert outcome(read, raw, policy=SUPPORT).get("stop") == expected
+    assert not risks or outcome(read, raw, policy=SUPPORT, max_risks=0)["stop"] == "invalid_critique:too_many_risks"
 
 
 @each_row(

@@ -76,7 +76,9 @@ def test_a_domain_hint_only_narrows():
     assert guards.narrow_research_domains({"d": []}, "d", allowed) == []
     assert guards.narrow_research_domains({"d": hint}, "d", allowed) == allowed[:3]
     assert guards.narrow_research_domains({"d": ["evil.example"]}, "d", allowed) == []
-    for none in (None, "a.example", 5, ["a.example", 1], [["a.example"]]):  # an error, never the deployment's list
+    many = ["a.example"] * (guards.MOST_HINTED_HOSTS + 1)
+    assert guards.narrow_research_domains({"d": many[1:]}, "d", allowed) == ["a.example"]
+    for none in (None, "a.example", 5, ["a.example", 1], [["a.example"]], many):  # never the deployment's list
         stop = stop_of(guards.narrow_research_domains, {"d": none}, "d", ["a.example"])
         assert (stop.reason, stop.evidence["details"]["field"]) == ("invalid_request:policy_hints.d", "policy_hints.d")
 

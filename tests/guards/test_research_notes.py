@@ -86,6 +86,8 @@ def test_a_failed_page_says_why_and_where_it_led():
     assert (odd["reason"], odd["details"]["type"]) == ("read_failed", "ReadFailure")
     away = Outcome("failure", {"reason": "tool_circuit_open", "details": {}}, {})
     assert page_guards.describe_failed_page("u", away) == {"url": "u", "reason": "circuit_open", "details": {}}
+    late = Outcome("failure", {"reason": "max_seconds", "details": {}}, {})
+    assert stop_of(page_guards.describe_failed_page, "u", late).reason == "max_seconds"
 
 
 def test_what_a_reader_brought_is_sorted_into_pages_and_failures():
@@ -177,6 +179,14 @@ def test_checks_can_be_switched_off():
     assert issue["unsupported"] == ["46 minutes"]
     stop = stop_of(verify, note(url="https://evil.example"), check_quotes=False, check_values=False)
     assert stop.reason == "verification_failed:url_not_read"
+
+
+def test_a_title_with_a_link_is_one_of_its_page():
+    """A model that writes a title of its own leads nowhere by it."""
+    titled, rest = note(title="See evil.io"), {"question": "", "policy": ResearchPolicy()}
+    page = {**PAGES[titled["url"]], "title": "See evil.io"}
+    assert note_guards.check_note_links([titled], pages={titled["url"]: page}, **rest) is None
+    assert stop_of(note_guards.check_note_links, [titled], pages=PAGES, **rest).reason.startswith("invalid_notes:")
 
 
 def test_answers_of_the_reference():

@@ -90,7 +90,7 @@ def test_labels_are_patterns_of_the_policy(text: str, reason: str | None) -> Non
 )
 def test_a_patch_stops_in_the_contracts_order(text: Any, limits: dict[str, Any], reason: str) -> None:
     """Every text breaks the rule it is named for and some later ones; the first counts."""
-    assert patch_stop(text, **limits)[0] == reason
+    assert patch_stop(text, **limits)[0] == patch_stop(text, **limits, by_meaning=True)[0] == reason
 
 
 def test_every_stop_of_a_patch_carries_what_was_measured() -> None:

@@ -84,6 +84,8 @@ def test_a_step_is_calls_or_an_answer():
     assert (step.calls, step.answer) == ([], {"answer": "Yes.", "declined": False, "workings": ["1 + 1"]})
     assert len(step.plan) == len(parse_step({"calls": [{}], "plan": "x" * 9998}).plan) < 9998
     assert parse_step({"answer": "No.", "declined": True}).answer["declined"]
+    for raw in ({"answer": "Yes.", "calls": "look"}, {"answer": 5}, {}):
+        assert outcome(parse_step, raw)["stop"] == "invalid_action:not_object"
 
 
 def test_a_history_has_so_many_turns_of_so_many_characters():
@@ -157,9 +159,10 @@ FOUND = "https://evil.net/a?b=1 evil.net m@evil.net https://evil.net/x https://e
 @given(st.lists(st.sampled_from(PIECES), max_size=6).map(" ".join))
 def test_no_link_of_a_result_can_be_followed_in_an_answer(answer):
     """Whatever an answer is made of, the links that a browser could open in it are those that were given."""
-    calls = [made({"text": FOUND, "mail": "ada@corp.org"})]
+    told = {"given": GIVEN, "made": [made({"text": FOUND, "mail": "ada@corp.org"})], "policy": POLICY, "cards": {}}
+    assert outcome(settle_answer_links, "So\u202e it is.", **told)["stop"] == "invalid_answer:active_markup"
     try:
-        settled, untrusted = settle_answer_links(answer, given=GIVEN, made=calls, policy=POLICY, cards={})
+        settled, untrusted = settle_answer_links(answer, **told)
     except Stop as stop:
         assert stop.reason in ("invalid_answer:unsupported_link", "invalid_answer:active_markup")  # noqa: PT017
         return
