@@ -587,10 +587,11 @@ class _Scanner:
             return None
         word = after[1]
         if is_unspaced_letter(word[0]):
-            at = 1 if word[0] in self.places and word[1:2] in self.scales else 0  # the thousand of "5千万"
-            size = next((n for n in (2, 1) if word[at : at + n] in self.scales), 0)
-            times = self.scales.get(word[at : at + size], 0) * (self.places[word[0]] if at else 1)
-            return (times, after.start(1) + at + size) if times else None
+            has_thousand = word[0] in self.places and word[1:2] in self.scales  # that of "5千万"
+            thousand, begin = (self.places[word[0]], 1) if has_thousand else (1, 0)
+            size = next((n for n in (2, 1) if word[begin : begin + n] in self.scales), 0)
+            end = begin + size
+            return (thousand * self.scales[word[begin:end]], after.start(1) + end) if size else None
         times = self.scales.get(word.lower(), 0)
         if len(word) < 3:
             is_glued = after.start(1) == end

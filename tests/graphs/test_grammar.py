@@ -82,9 +82,12 @@ def test_a_node_writes_only_what_it_declared(node, returned, message):
     ({"accepted_label": "bug"}, "returned a dict; a guard returns a Pass or raises a Stop"),
     (Command(goto="routed"), "returned a Command; a guard returns a Pass or raises a Stop"),
     (Pass({"accepted_label": "bug"}), "passed to None; declared: lookup, spam"),
+    (Pass({"accepted_label": "bug"}, "routed"), "passed to 'routed'; declared: lookup, spam"),
     (Pass({"accepted_label": "bug"}, ["lookup"]), "passed to ['lookup']"),
     (Pass({"accepted_duty": "Ada"}, "lookup"), "wrote accepted_duty; declared: accepted_label"),
     (Pass({"accepted_label": 10**30}, "lookup"), "wrote a whole number of more than 64 bits to accepted_label"),
+    (Pass({"accepted_label": "\ud800"}, "lookup"), "wrote a text with lone surrogates or U+0000"),
+    (Pass({"accepted_label": {"bug"}}, "lookup"), "wrote a set to accepted_label; a state is plain JSON"),
     (Pass({}, "lookup", (Step({"phase": "label"}, {}), "step")), "'str' object has no attribute 'trace'"),
     (Pass({}, "lookup", (Step({"phase": "label"}, "told"),)), "completed a step whose trace or history is no "),
 )

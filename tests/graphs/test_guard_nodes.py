@@ -301,6 +301,16 @@ def fan_or_none(state: State) -> Any:
     return found
 
 
+class Lazy:
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError(f"{name}: outside of a request")
+
+
+def test_a_proxy_that_raises_outside_of_a_request_ends_no_proof() -> None:
+    current = Lazy()
+    assert find_rules(make_graph(("generate", "more"), ("more", "guard"), more=lambda state: {"x": current.x})) == []
+
+
 @each_row(
     ("way", "rule"),
     (lambda state: [Send("apologise", state)], "unseen"),
@@ -310,7 +320,10 @@ def fan_or_none(state: State) -> Any:
     (lambda state: "guard" if state["documents"] else [], "around"),
     (lambda state: sorted(state["documents"]), "around"),
     (eval("lambda state: []"), "around"),  # of which there is no source
-    (eval("lambda state: 'guard'"), None),
+    (eval("lambda state: ()"), "around"),
+    (eval("lambda state: list(state['documents'])"), "around"),
+    (eval("lambda state: [each for each in state['documents']]"), "around"),
+    (eval("lambda checklist: ['guard'] if max([1, 2]) else checklist['guard']"), None),
     (lambda state: "guard", None),
 )
 def test_a_conditional_edge_that_goes_past_its_path_map_is_seen(way: Any, rule: str) -> None:

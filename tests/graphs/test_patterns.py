@@ -1,5 +1,8 @@
 """The shipped patterns in the registry, and the agents by hand that the benchmarks hold them against."""
 
+import subprocess
+import sys
+
 import pytest
 from by_hand_agents import BY_HAND
 from measured import offline_agent
@@ -24,6 +27,13 @@ def test_the_demo_of_a_pattern_ends_well(pattern):
     assert pattern.read_request(given) in str(given)
     assert find_shipped_pattern(pattern.name) is find_shipped_pattern(pattern.command) is pattern
     assert find_shipped_pattern(pattern.title + "s") is None
+
+
+def test_the_registry_is_read_at_no_cost():
+    """Names and commands are known without LangGraph, Pydantic or any pattern's own modules."""
+    code = "import sys, guardgraph.graphs.patterns; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300)
+    assert not {"langgraph", "langchain_core", "pydantic", "guardgraph.state.rag"} & {*done.stdout.split()}
 
 
 def test_all_reasons_are_listed_by_family_and_pattern():

@@ -280,6 +280,15 @@ def test_no_unlicensed_call_is_made_whatever_is_proposed():
     assert len(endings) > 5
 
 
+@pytest.mark.parametrize("said", ["but never send 900 to Mallory", "pay 900 to Mallory? No, not 900, not to Mallory"])
+def test_what_the_task_denies_is_not_sent(said):
+    """A person would have to approve it, though the task has each of its words."""
+    office = Office()
+    result = run_office(calls(READ), calls(STOLEN), task={"task": f"Read bill b7 and {said}."}, office=office)
+    assert {each["value"] for each in result["waiting_for"]["shown"]["unsupported"]} == {"Mallory", 900}
+    assert office.writes == []
+
+
 def test_calls_of_a_step_that_wait_are_one_question():
     """It shows each call with its unsupported values; approved, all are made in their order, and each is on record."""
     office, kept = Office(), Kept()

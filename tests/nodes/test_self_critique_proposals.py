@@ -25,6 +25,19 @@ def test_a_context_that_says_nothing_is_refused(context):
     assert result["details"]["allowed"] == "at least one fact about an incident"
 
 
+@each_row(
+    ("policy", "reason"),
+    ({"allowed_decisions_policy": ["approve"]}, "critique_decision_not_allowed_policy:revise"),
+    ({"allowed_decisions_policy": []}, "critique_decision_not_allowed_policy:revise"),
+    ({"allowed_decisions_execution": ["approve"]}, "critique_decision_denied_execution:revise"),
+    ({"allowed_decisions_execution": []}, "critique_decision_denied_execution:revise"),
+)
+def test_a_decision_must_be_on_both_lists(policy, reason):
+    """They are those of the deployment; empty ones allow nothing."""
+    result = result_of(DRAFT, REVISE, policy=policy)
+    assert (result["stop_reason"], result["phase"]) == (reason, "critique")
+
+
 def test_a_models_critique_is_judged_by_its_guard():
     """Its fields have the pattern's reasons, not llm_invalid_schema; JSON that is no object is the model's fault."""
     result = model_run({"draft": DRAFT}, {"verdict": "fine"})

@@ -6,6 +6,7 @@ from inspect import signature
 
 def each_row(names, *rows):
     """Make one test of all rows: `names` are as `pytest.mark.parametrize` has them, other parameters are fixtures."""
+    assert rows, "a table without rows"
     names = [name.strip() for name in names.split(",")] if isinstance(names, str) else names
 
     def decorate(test):

@@ -190,7 +190,8 @@ def _may_return_nothing(function: FunctionType) -> bool:
         parsed = ast.walk(ast.parse(dedent(getsource(function))))
     except (OSError, SyntaxError, TypeError):
         seen = [(each.opname, each.argval) for each in get_instructions(function)]
-        return any(name == "BUILD_LIST" or isinstance(held, tuple) or "list" in str(held) for name, held in seen)
+        inner = any(getattr(held, "co_name", "") in ("<listcomp>", "<genexpr>") for _, held in seen)
+        return inner or ("BUILD_LIST", 0) in seen or any(held == () or held in _LISTING for _, held in seen)
     bodies = [each for each in parsed if getattr(each, "name", "<lambda>") == function.__name__]
     inside = [each for body in bodies if isinstance(body, _BODIES) for each in ast.walk(body)]
     lists = {
@@ -223,7 +224,8 @@ def _is_list(said: Any, lists: Container[str]) -> bool:
 
 def _find_function(given: Any) -> FunctionType | None:
     """Return the function that a node calls: of a method, a partial or an object with ``__call__``, too."""
-    given = given.func if isinstance(given, partial) else getattr(given, "__func__", given)
+    given = given.func if isinstance(given, partial) else given
+    given = given.__func__ if isinstance(given, MethodType | staticmethod | classmethod) else given
     given = given if isinstance(given, FunctionType) else vars(type(given)).get("__call__")
     given = getattr(given, "__func__", given)
     return given if isinstance(given, FunctionType) else None

@@ -18,7 +18,7 @@ from langchain_core.runnables.config import var_child_runnable_config
 from langgraph.runtime import get_runtime
 
 from guardgraph.graphs.declaring import name_input_channel
-from guardgraph.graphs.running.frame import Frame, Part
+from guardgraph.graphs.running.frame import Frame, GrammarBreach, Part
 from guardgraph.graphs.running.langgraph import CHECKPOINTER, READ, RUNTIME
 from guardgraph.graphs.running.live_policy import PolicySource
 from guardgraph.guards.stop import Stop
@@ -428,7 +428,8 @@ def restore_recorded_input(frame: Frame, recording: Recording, entry: str) -> Js
 
 def run_node_body(part: Part, state: JsonObject, run: Run[Any, Any], visit: Visit) -> Any:
     """Run a body on a copy of what it reads: what it does to its view must not reach the state."""
-    assert part.body is not None  # which stop terminals alone have not
+    if part.body is None:
+        raise GrammarBreach("a node without a body")
     seen = copy_json({name: state[name] for name in part.declaration.reads if name in state})
     asked = part.frame.judged_proposers.get(part.declaration.name, ())
     asks = sum(line["node"] in asked for line in visit.log) if asked else 0
