@@ -3,6 +3,8 @@
 from functools import wraps
 from inspect import signature
 
+import pytest
+
 
 def each_row(names, *rows):
     """Make one test of all rows: `names` are as `pytest.mark.parametrize` has them, other parameters are fixtures."""
@@ -15,6 +17,8 @@ def each_row(names, *rows):
             for row in rows:
                 try:
                     test(*own, **fixtures, **dict(zip(names, row if len(names) > 1 else [row], strict=True)))
+                except pytest.skip.Exception:
+                    raise
                 except BaseException as error:
                     error.add_note(f"row: {row!r:.300}")
                     raise
