@@ -78,7 +78,9 @@ def test_a_base_that_lists_nonsense_stops_the_run(base):
 
 
 @pytest.mark.parametrize("wrong", [7, ["docs"], "", "nowhere.sqlite"])
-def test_what_is_no_base_is_refused(wrong):
+def test_what_is_no_base_is_refused(wrong, tmp_path, monkeypatch):
     """A folder, a base or its file is required; a file that is not there is not made."""
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(ConfigurationError, match=r"knowledge[_ ]base"):
         create_rag_agent(knowledge_base=wrong)
+    assert not [*tmp_path.iterdir()]
