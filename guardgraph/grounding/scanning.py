@@ -587,11 +587,8 @@ class _Scanner:
             return None
         word = after[1]
         if is_unspaced_letter(word[0]):
-            has_thousand = word[0] in self.places and word[1:2] in self.scales  # that of "5千万"
-            thousand, begin = (self.places[word[0]], 1) if has_thousand else (1, 0)
-            size = next((n for n in (2, 1) if word[begin : begin + n] in self.scales), 0)
-            end = begin + size
-            return (thousand * self.scales[word[begin:end]], after.start(1) + end) if size else None
+            size = next((n for n in (2, 1) if word[:n] in self.scales), 0)
+            return (self.scales[word[:size]], after.start(1) + size) if size else None
         times = self.scales.get(word.lower(), 0)
         if len(word) < 3:
             is_glued = after.start(1) == end

@@ -1,7 +1,7 @@
 """Tables whose rows leave nothing behind: a test of one has all its rows, and names the first that fails."""
 
 from functools import wraps
-from inspect import signature
+from inspect import iscoroutinefunction, signature
 
 import pytest
 
@@ -12,6 +12,8 @@ def each_row(names, *rows):
     names = [name.strip() for name in names.split(",")] if isinstance(names, str) else names
 
     def decorate(test):
+        assert not iscoroutinefunction(test), "nobody would await its rows"
+
         @wraps(test)
         def test_all(*own, **fixtures):
             for row in rows:
